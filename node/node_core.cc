@@ -7,12 +7,19 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "node/slice_check.h"
+#include "node/transcript/transcript_recorder.h"
+#include "node/transcript/transcript_replayer.h"
 #include "node/wrong_port.h"
 
 namespace banyan {
 namespace {
 
 constexpr size_t kMostEarlyHellos = 1 << 14;
+
+std::unique_ptr<NodeScript> MakeScript(const NodeOptions& options) {
+  if (options.replayed != nullptr) return std::make_unique<TranscriptReplayer>(options.replayed);
+  return options.records_transcript ? std::make_unique<TranscriptRecorder>(options.name) : nullptr;
+}
 
 Join JoinOf(const NodeOptions& options) {
   Join join;
@@ -28,6 +35,7 @@ Join JoinOf(const NodeOptions& options) {
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
       scheduler_(JoinOf(options_), options_.scheduler_addresses),
+      script_(MakeScript(options_)),
       end_(options_.ends_with_job) {}
 
 NodeCore::~NodeCore() = default;
@@ -36,11 +44,20 @@ Actions NodeCore::Step(Timestamp now, Event event) {
   Actions actions;
   StepContext step{now, actions, rejections_};
   std::visit([&](auto& happened) { Handle(step, happened); }, event);
+  EndScriptStep(step);
   TakeFailure(step);
   LeaveIfOver(step);
   scheduler_.Collect(step);
   if (end_.status().has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*end_.status()});
   return actions;
+}
+
+void NodeCore::EndScriptStep(StepContext& step) {
+  if (script_ == nullptr) return;
+  const bool goes_on = joined_.has_value() && failed_.ok() && failure_.ok();
+  const absl::Status status =
+      script_->EndStep(step, goes_on ? joined_->desk.get() : nullptr, goes_on ? joined_->engine.get() : nullptr);
+  if (goes_on && !status.ok()) FailScript(step, status);
 }
 
 Timestamp NodeCore::NextDeadline() const {
@@ -115,7 +132,7 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
   if (joined_.has_value()) {
     const auto* detach = std::get_if<WorkerDetach>(&called.call);
     if (detach != nullptr) joined_->state->workers().OnWorkerGone(step, detach->worker);
-    return joined_->desk->OnCall(step, std::move(called.call));
+    return OnWorkerCall(step, std::move(called.call));
   }
   if (!failed_.ok()) return EarlyCalls::Refuse(step, called.call, failed_);
   if (const auto* question = std::get_if<WorkerDescribeWait>(&called.call); question != nullptr) {
@@ -126,15 +143,6 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
       step, called.call,
       absl::ResourceExhaustedError(absl::StrCat("more than ", kMostEarlyCalls, " calls wait for ", options_.name,
                                                 " to join the scheduler at ", scheduler_.address())));
-}
-
-void NodeCore::Handle(StepContext& step, StateCalled& called) {
-  // A worker is attached before it says anything of its state, and so this node has joined.
-  if (joined_.has_value()) joined_->state->OnCall(step, called.call);
-}
-
-void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
-  computations_.OnFinished(step, finished.computation, std::move(finished.result));
 }
 
 void NodeCore::StopNow(StepContext& step) {
@@ -179,6 +187,10 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   if (options_.learned_schedulers != nullptr) *options_.learned_schedulers = scheduler_.addresses();
   // The last one may have been lost with the connection.
   last_report_.reset();
+  if (const absl::Status sound = script_ == nullptr ? absl::OkStatus() : script_->OnJoined(accepted); !sound.ok()) {
+    FailScript(step, sound);
+    return end_.Stop(sound);
+  }
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) {
       for (PeerLost& lost : joined_->network->LostNeighbours(step.now)) OnPeerLost(step, lost);
@@ -198,8 +210,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
       PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener);
-  joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
-                                                  joined_->network.get(), &computations_, engine_listener);
+  joined_->engine =
+      std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
+                                    joined_->network.get(), &computations_, engine_listener, script_.get());
   joined_->desk = std::make_unique<WorkerDesk>(options_.name, accepted.config, &book_, joined_->engine.get(),
                                                &scheduler_, &computations_, desk_listener);
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
@@ -213,7 +226,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
     joined_->network->OnMessage(step, MessageReceived{connection, std::move(hello), {}});
   }
-  for (WorkerCall& call : early_calls_.Take()) joined_->desk->OnCall(step, std::move(call));
+  for (WorkerCall& call : early_calls_.Take()) OnWorkerCall(step, std::move(call));
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
@@ -252,6 +265,7 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
   const absl::Status added = book_.AddKeys(assigned.keys);
   if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
+  if (script_ != nullptr) script_->OnKeys(assigned);
   std::vector<std::string> names;
   std::vector<KeyId> keys;
   for (const KeySlice& row : assigned.keys) {
@@ -260,10 +274,6 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   }
   joined_->desk->OnKeysAssigned(step, names);
   joined_->engine->OnBookChanged(step, keys);
-}
-
-void NodeCore::On(StepContext& step, const KeyRefused& refused) {
-  if (joined_.has_value()) joined_->desk->OnKeyRefused(step, refused.name, refused.reason);
 }
 
 void NodeCore::On(StepContext& step, const PolicyPublished& published) {
@@ -276,6 +286,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   const Epoch epoch = published.slice.epoch;
   if (epochs_.is_first()) {
     epochs_.Begin(epoch);
+    if (script_ != nullptr) script_->OnEpoch(epoch);
     joined_->engine->BeginFirstEpoch(epoch);
   }
   BeginEpoch(step, epoch, "a policy of it has come");
@@ -285,6 +296,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 
 void NodeCore::BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason) {
   if (!epochs_.Begin(epoch)) return;
+  if (script_ != nullptr) script_->OnEpoch(epoch);
   joined_->engine->BeginEpoch(epoch);
   joined_->state->OnEpochBegin();
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", epoch.value(), " begins: ", reason));
@@ -353,17 +365,6 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
   }
 }
 
-void NodeCore::On(StepContext& step, const PoliciesRetired& retired) {
-  if (!joined_.has_value()) return;
-  book_.Retire(retired.oldest);
-  joined_->network->RetirePolicies(retired.oldest, step.now);
-}
-
-void NodeCore::On(StepContext& step, const BarrierReleased& released) {
-  scheduler_.OnBarrierReleased(released.barrier);
-  if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
-}
-
 void NodeCore::On(StepContext&, const JobFailed& failed) {
   Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
   const std::string text = absl::StrCat("the job failed: ", failed.reason);
@@ -389,6 +390,7 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
 }
 
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
+  if (script_ != nullptr) script_->OnComplete(key, round, hash);
   scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
@@ -403,11 +405,6 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
                      link.results_in_time});
   }
   joined_->engine->ObserveLinks(links);
-}
-
-void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
-  const std::optional<Round> unknown = book_.FirstUnknown(key, round);
-  if (unknown.has_value()) scheduler_.WantPolicy(key, *unknown);
 }
 
 void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {
@@ -472,6 +469,9 @@ void NodeCore::TakeFailure(StepContext& step) {
   computations_.Clear();
   if (!joined_.has_value()) return;
   joined_->desk->FailAll(step, failed_);
+  if (script_ != nullptr) {
+    for (WorkerCall& call : script_->ReturnCalls()) joined_->desk->OnCall(step, std::move(call));
+  }
   joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
   joined_->network->DropChunks();

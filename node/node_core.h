@@ -32,7 +32,9 @@
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/state_link.h"
+#include "node/transcript/node_script.h"
 #include "node/workers/worker_desk.h"
+#include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
 
 namespace banyan {
@@ -51,6 +53,10 @@ struct NodeOptions {
   // Stops when its job is over, with OK if that is done or was stopped and else with the failure, instead of telling
   // workers of it until it is asked to stop.
   bool ends_with_job = false;
+  // Persists a transcript of its rounds (PersistRecord), from which they can be replayed.
+  bool records_transcript = false;
+  // Does again what this transcript of the node says. Null: it does not.
+  std::shared_ptr<const NodeTranscript> replayed = nullptr;
 };
 
 class NodeCore : public Protocol,
@@ -89,8 +95,13 @@ class NodeCore : public Protocol,
   void Handle(StepContext&, ConnectionAccepted&) {}
   void Handle(StepContext& step, DeadlineReached&);
   void Handle(StepContext& step, WorkerCalled& called);
-  void Handle(StepContext& step, StateCalled& called);
-  void Handle(StepContext& step, ComputationFinished& finished);
+  void Handle(StepContext& step, StateCalled& called) {
+    // A worker is attached before it says anything of its state, and so this node has joined.
+    if (joined_.has_value()) joined_->state->OnCall(step, called.call);
+  }
+  void Handle(StepContext& step, ComputationFinished& finished) {
+    computations_.OnFinished(step, finished.computation, std::move(finished.result));
+  }
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&) {
     // Others may still need what this node holds of the last rounds.
@@ -109,7 +120,9 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const MembershipUpdate& update);
   void On(StepContext&, const HeartbeatReply&) {}
   void On(StepContext& step, const KeysAssigned& assigned);
-  void On(StepContext& step, const KeyRefused& refused);
+  void On(StepContext& step, const KeyRefused& refused) {
+    if (joined_.has_value()) joined_->desk->OnKeyRefused(step, refused.name, refused.reason);
+  }
   void On(StepContext& step, const PolicyPublished& published);
   void On(StepContext& step, const PolicyAnswer& answer);
   void On(StepContext& step, const CutSought& sought) {
@@ -121,8 +134,15 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const QuorumReached& reached) {
     if (joined_.has_value() && failed_.ok()) joined_->desk->OnQuorum(step, reached.runs);
   }
-  void On(StepContext& step, const PoliciesRetired& retired);
-  void On(StepContext& step, const BarrierReleased& released);
+  void On(StepContext& step, const PoliciesRetired& retired) {
+    if (!joined_.has_value()) return;
+    book_.Retire(retired.oldest);
+    joined_->network->RetirePolicies(retired.oldest, step.now);
+  }
+  void On(StepContext& step, const BarrierReleased& released) {
+    scheduler_.OnBarrierReleased(released.barrier);
+    if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
+  }
   void On(StepContext& step, const JobFailed& failed);
   void On(StepContext& step, const WaitAnswer& answer) {
     if (joined_.has_value()) joined_->desk->OnWaitAnswer(step, answer);
@@ -142,6 +162,17 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const EpochBegin& begin);
   void On(StepContext& step, const EpochPlan& plan);
 
+  // A worker calls, of whose calls the script may take some.
+  void OnWorkerCall(StepContext& step, WorkerCall call) {
+    if (script_ == nullptr || !failed_.ok() || !script_->TakeCall(call)) joined_->desk->OnCall(step, std::move(call));
+  }
+  // Lets the script do what is next, or note what was done.
+  void EndScriptStep(StepContext& step);
+  // The script cannot go on with this job.
+  void FailScript(StepContext& step, const absl::Status& status) {
+    scheduler_.Announce(step, Leave{std::string(status.message()), true});
+    Fail(status);
+  }
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
   // Tells the scheduler that no worker is here, or none that takes part in the open rounds, while that is so.
@@ -158,10 +189,16 @@ class NodeCore : public Protocol,
     joined_->desk->OnValues(step, key, round, first_element, values);
   }
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
-  void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
+  void OnPolicyWanted(StepContext&, KeyId key, Round round) override {
+    const std::optional<Round> unknown = book_.FirstUnknown(key, round);
+    if (unknown.has_value()) scheduler_.WantPolicy(key, *unknown);
+  }
   void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;
   void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
   void OnWorkersDone(StepContext&) override { workers_done_ = true; }
+  void OnLeftOut(KeyId key, Round round) override {
+    if (script_ != nullptr) script_->OnLeftOut(key, round);
+  }
   void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) override {
     joined_->engine->OnBookChanged(step, keys);
     joined_->desk->OnReplicasChanged(step, keys);
@@ -183,6 +220,7 @@ class NodeCore : public Protocol,
   PolicyBook book_;
   SchedulerClient scheduler_;
   EpochState epochs_;
+  std::unique_ptr<NodeScript> script_;  // null: no transcript is recorded or replayed
   std::optional<Joined> joined_;
   // From before this node has joined: calls of workers, and the greeting of each connection.
   EarlyCalls early_calls_;

@@ -34,6 +34,9 @@ struct AggregationConfig {
   // waits for all.
   double quorum = 0;
   absl::Duration grace = absl::Seconds(2);  // that a round waits for the others from then on
+  // Each sum adds its parts in the order of the nodes they come from, and not in that of their arrival: results are a
+  // function of the contributions alone, to the last bit.
+  bool fixed_order = false;
 
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };

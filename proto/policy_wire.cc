@@ -42,6 +42,7 @@ void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to
   to.set_not_finite(static_cast<wire::NotFiniteRule>(from.not_finite));
   to.set_quorum(from.quorum);
   to.set_grace_ns(absl::ToInt64Nanoseconds(from.grace));
+  to.set_fixed_order(from.fixed_order);
 }
 
 AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldReader fields) {
@@ -56,6 +57,7 @@ AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldRead
   config.not_finite = fields.OneOf("not_finite", from.not_finite(), NotFiniteRule::kFail);
   config.quorum = fields.FiniteBetween("quorum", from.quorum(), 0.0, 1.0);
   config.grace = fields.Duration("grace", from.grace_ns(), absl::ZeroDuration());
+  config.fixed_order = from.fixed_order();
   return config;
 }
 

@@ -19,8 +19,9 @@ constexpr absl::Duration kForever = absl::Hours(24 * 365);
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<NodeHost>> NodeHost::Start(ProtocolHostOptions options, MakeProtocol make) {
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(options);
+absl::StatusOr<std::unique_ptr<NodeHost>> NodeHost::Start(ProtocolHostOptions options, MakeProtocol make,
+                                                          std::unique_ptr<RecordStore> records) {
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(options, std::move(records));
   if (!host.ok()) return host.status();
   // The next start listens at the same port, and on all that the address leads to.
   const std::string& asked = options.bind_address;

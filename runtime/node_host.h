@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "posix/home_process.h"
 #include "protocol/protocol.h"
+#include "protocol/record_store.h"
 #include "runtime/protocol_host.h"
 #include "runtime/session/session.h"
 #include "runtime/session/session_port.h"
@@ -28,7 +29,9 @@ class NodeHost {
   // to start: a node that has fallen out joins as another incarnation. Later calls run on the host's thread.
   using MakeProtocol = std::function<std::unique_ptr<Protocol>(const ProtocolHost& host)>;
 
-  static absl::StatusOr<std::unique_ptr<NodeHost>> Start(ProtocolHostOptions options, MakeProtocol make);
+  // `records` gets what the first core persists; null: nobody does.
+  static absl::StatusOr<std::unique_ptr<NodeHost>> Start(ProtocolHostOptions options, MakeProtocol make,
+                                                         std::unique_ptr<RecordStore> records = nullptr);
   NodeHost(ProtocolHostOptions options, MakeProtocol make, std::unique_ptr<ProtocolHost> host);
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;

@@ -102,6 +102,12 @@ std::string TopologyText(const TopologyConfig& topology) {
                       ", update_rate: ", Number(topology.update_rate), "}\n");
 }
 
+std::string AggregationText(const AggregationConfig& aggregation) {
+  return absl::StrCat("aggregation: {op: ", OpName(aggregation.op), ", quorum: ", Number(aggregation.quorum),
+                      ", grace_seconds: ", Number(absl::ToDoubleSeconds(aggregation.grace)),
+                      ", order: ", aggregation.fixed_order ? "fixed" : "arrival", "}\n");
+}
+
 std::string TrimmingText(const TrimmingConfig& trimming) {
   std::string text = absl::StrCat("trimming: {policy: ", NameOf(trimming.policy));
   if (trimming.policy == TrimPolicyKind::kQueue) absl::StrAppend(&text, ", queue_bytes: ", trimming.queue_bytes);
@@ -122,8 +128,8 @@ std::string OverlayText(const OverlayConfig& overlay) {
       ", primary_busy_bound: ", overlay.multipath.primary_busy_bound,
       ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
       "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",
-      "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n", CompressionText(overlay.compression),
-      TrimmingText(overlay.trimming), "transport: {connections: ", Or(transport.connections, "auto"),
+      AggregationText(overlay.aggregation), CompressionText(overlay.compression), TrimmingText(overlay.trimming),
+      "transport: {connections: ", Or(transport.connections, "auto"),
       ", bytes_per_connection: ", transport.bytes_per_connection,
       ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,
       ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),

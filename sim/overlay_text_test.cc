@@ -16,6 +16,16 @@ TEST(OverlayTextTest, WhatIsReadBackIsTheSame) {
   }
 }
 
+TEST(OverlayTextTest, QuorumAndOrderAreReadBack) {
+  OverlayConfig overlay = MakeScenario(1).cluster.overlay;
+  overlay.aggregation.quorum = 1.0 / 3;
+  overlay.aggregation.grace = absl::Milliseconds(20);
+  overlay.aggregation.fixed_order = true;
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  EXPECT_EQ(read->aggregation, overlay.aggregation);
+}
+
 TEST(OverlayTextTest, CompressionIsReadBack) {
   OverlayConfig overlay = MakeScenario(1).cluster.overlay;
   overlay.compression = {.rules = {{.keys = "a \"b\" \\*",

@@ -27,6 +27,7 @@
 #include "tools/plan_command.h"
 #include "tools/preflight/preflight_command.h"
 #include "tools/reconfigure_command.h"
+#include "tools/replay/replay_command.h"
 #include "tools/scheduler_command.h"
 #include "tools/sim_command.h"
 #include "tools/sim_faults_command.h"
@@ -82,6 +83,7 @@ banyan::CommandTable Commands() {
        {"remove", "takes a node out of a running job", banyan::RemoveCommand},
        {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
+       {"replay", "runs a training again from transcripts", banyan::ReplayCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
        {"preflight", "checks a profile and a binding for low-bit rounds", banyan::PreflightCommand},

@@ -23,6 +23,7 @@
 #include "runtime/metrics/metrics_page.h"
 #include "runtime/node_host.h"
 #include "runtime/protocol_host.h"
+#include "runtime/records/transcript_file.h"
 #include "runtime/transport/congestion_control.h"
 #include "tools/command_line.h"
 #include "tools/daemon/daemon_address.h"
@@ -54,6 +55,8 @@ struct NodeFlags {
   std::string log_level = "info";
   bool log_json = false;
   bool stay = false;
+  std::string transcript;  // empty: none is written
+  std::string replay;      // empty: nothing is replayed
 };
 
 CommandLine MakeCommandLine(NodeFlags& flags) {
@@ -84,6 +87,11 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   line.Switch("log-json", "log JSON objects", &flags.log_json);
   line.Switch("stay", "when the job is over, stay until asked to end, and tell workers that come how it ended",
               &flags.stay);
+  line.Text("transcript", "FILE",
+            "write down what `banyan replay` needs to run this training again; needs aggregation: {order: fixed}",
+            &flags.transcript);
+  line.Text("replay", "FILE", "do again what this transcript of the node says, for `banyan replay`", &flags.replay);
+  line.Exclude("transcript", "replay");
   return line;
 }
 
@@ -142,7 +150,8 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
 
 // Each one is another start of the node, which looks for the schedulers that the former has learned of.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
-                                   std::vector<std::string>* schedulers, LatestValue<NodeSnapshot>* snapshot) {
+                                   std::vector<std::string>* schedulers, LatestValue<NodeSnapshot>* snapshot,
+                                   std::shared_ptr<const NodeTranscript> replayed) {
   auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                                      .address = flags.advertise.empty() ? address : flags.advertise,
                                                      .scheduler_addresses = *schedulers,
@@ -150,9 +159,20 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
                                                      .job = flags.job,
                                                      .incarnation = NewIncarnation(),
                                                      .loss_limited = NewConnectionsAreLossLimited(),
-                                                     .ends_with_job = !flags.stay});
+                                                     .ends_with_job = !flags.stay,
+                                                     .records_transcript = !flags.transcript.empty(),
+                                                     .replayed = std::move(replayed)});
   if (flags.http.empty()) return core;
   return std::make_unique<WatchedNode>(std::move(core), snapshot);
+}
+
+// Reads the transcript that is to be replayed; null without one. FAILED_PRECONDITION when it is another node's.
+absl::StatusOr<std::shared_ptr<const NodeTranscript>> ReadReplayed(const NodeFlags& flags) {
+  if (flags.replay.empty()) return nullptr;
+  absl::StatusOr<std::shared_ptr<const NodeTranscript>> replayed = ReadTranscriptFile(flags.replay);
+  if (!replayed.ok() || (*replayed)->start.node == flags.name) return replayed;
+  return absl::FailedPreconditionError(absl::StrCat(flags.replay, ": expected the transcript of ", flags.name,
+                                                    ", got that of ", (*replayed)->start.node));
 }
 
 absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::ostream& out) {
@@ -179,10 +199,15 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }
+  const absl::StatusOr<std::shared_ptr<const NodeTranscript>> replayed = ReadReplayed(flags);
+  if (!replayed.ok()) return replayed.status();
   std::vector<std::string> schedulers = *ParseConnectAddresses(flags.scheduler);
   const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
       std::move(options),
-      [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &schedulers, &snapshot); });
+      [&](const ProtocolHost& host) {
+        return MakeCore(flags, host.bound_address(), &schedulers, &snapshot, *replayed);
+      },
+      flags.transcript.empty() ? nullptr : std::make_unique<TranscriptFile>(flags.transcript));
   if (!node.ok()) return node.status();
   const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address, is_secured); !warning.empty())

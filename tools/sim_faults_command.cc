@@ -71,7 +71,8 @@ std::string Text(const FaultsFlags& flags, const FaultSweepReport& report) {
   absl::StrAppend(&text, report.seeds, " seeds, ", report.failed.size(), " of them fail\n", report.results,
                   " results of ", report.required, " contributions in ", report.epochs, " epochs, ", report.fetches,
                   " workers with a fetched state, ", report.replicas, " models compared, ", report.given,
-                  " times parameters given to nodes, ", report.lost, " jobs without any, ", report.events, " events, ",
+                  " times parameters given to nodes, ", report.lost, " jobs without any, ", report.quorums,
+                  " jobs with a quorum, ", report.events, " events, ",
                   absl::FormatDuration(absl::Trunc(report.simulated, absl::Seconds(1))), " simulated\n");
   for (const auto& [kind, times] : report.happened) absl::StrAppend(&text, "  ", times, " x ", NameOf(kind), "\n");
   return text;
@@ -89,6 +90,7 @@ std::string Json(const FaultsFlags& flags, const FaultSweepReport& report) {
   json.Name("models_compared").Integer(static_cast<uint64_t>(report.replicas));
   json.Name("parameters_given").Integer(static_cast<uint64_t>(report.given));
   json.Name("parameters_lost").Integer(static_cast<uint64_t>(report.lost));
+  json.Name("quorums").Integer(static_cast<uint64_t>(report.quorums));
   json.Name("epochs").Integer(report.epochs);
   json.Name("simulated_seconds").Number(absl::ToDoubleSeconds(report.simulated));
   json.Name("faults").BeginObject();

@@ -23,6 +23,7 @@ void CutReturns::OnResult(StepContext& step, KeyId key, Round round, ChunkIndex 
     const size_t taken = sent->encoded().frames.size() - std::min<size_t>(frames, sent->encoded().frames.size());
     encodings_->ObserveUplink(*parent, sent->payload_bytes(), CutChunk(*sent, taken).payload_bytes());
   }
+  if (frames > 0 && script_ != nullptr) script_->OnCut({key, round, chunk, Half::kReduce}, frames);
   if (frames > 0) Return(step, key, round, state.attempt->RangeOf(chunk), *sent, frames);
 }
 

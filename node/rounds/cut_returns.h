@@ -16,6 +16,7 @@
 #include "node/computation_table.h"
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/round_reports.h"
+#include "node/rounds/round_script.h"
 #include "node/step_context.h"
 #include "proto/chunk_message.h"
 #include "topology/chunk_assignment.h"
@@ -31,9 +32,10 @@ class CutReturns {
     virtual void OnCutsReturned(StepContext& step, KeyId key, Round round) = 0;
   };
 
-  // All outlive this.
-  CutReturns(NodeId self, KeyStates* keys, ComputationTable* computations, EncodingChooser* encodings, Owner* owner)
-      : self_(self), keys_(keys), computations_(computations), encodings_(encodings), owner_(owner) {}
+  // All outlive this; `script` may be null.
+  CutReturns(NodeId self, KeyStates* keys, ComputationTable* computations, EncodingChooser* encodings,
+             RoundScript* script, Owner* owner)
+      : self_(self), keys_(keys), computations_(computations), encodings_(encodings), script_(script), owner_(owner) {}
 
   // The chunk's result, `made_in` an epoch, is held here for the first time; `cuts` is what was cut of all that is in
   // it. REQUIRES: the round is bound.
@@ -48,6 +50,7 @@ class CutReturns {
   KeyStates* keys_;
   ComputationTable* computations_;
   EncodingChooser* encodings_;  // learns what comes through
+  RoundScript* script_;
   Owner* owner_;
 };
 

@@ -11,8 +11,8 @@
 
 namespace banyan {
 
-EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares)
-    : self_(self), config_(std::move(config)), ratios_(&config_), learns_shares_(learns_shares) {
+EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares, RoundScript* script)
+    : self_(self), config_(std::move(config)), ratios_(&config_), learns_shares_(learns_shares), script_(script) {
   for (const CompressionRule& rule : config_.rules) netsense_.push_back(NetSenseNumbersOf(rule));
 }
 
@@ -43,18 +43,15 @@ const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
 Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return Encoding{};
-  Encoding encoding = Make(*rule, ratios_.RatioTo(parent, *rule), key, round, chunk, Half::kReduce);
   const auto known = uplinks_.find(parent);
-  if (known != uplinks_.end() && IsSentInPart(*rule)) encoding.share = known->second.share();
-  return encoding;
+  const double share = known != uplinks_.end() && IsSentInPart(*rule) ? known->second.share() : 1;
+  return Make(*rule, ratios_.RatioTo(parent, *rule), share, {key.key, round, chunk, Half::kReduce});
 }
 
 Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return Encoding{};
-  Encoding encoding = Make(*rule, ratio, key, round, chunk, Half::kBroadcast);
-  if (IsSentInPart(*rule)) encoding.share = ratio;
-  return encoding;
+  return Make(*rule, ratio, IsSentInPart(*rule) ? ratio : 1, {key.key, round, chunk, Half::kBroadcast});
 }
 
 double EncodingChooser::ResultRatio(const KeySlice& key, const std::vector<NodeId>& children) {
@@ -96,18 +93,20 @@ void EncodingChooser::Observe(const std::vector<LinkRatios::Observation>& links)
 
 // Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its
 // parts, and passes on whole. Roundings, on the contrary, must not agree, or their errors would add up.
-Encoding EncodingChooser::Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round,
-                               ChunkIndex chunk, Half half) const {
+Encoding EncodingChooser::Make(const CompressionRule& rule, double ratio, double share,
+                               const RoundScript::Place& place) const {
+  if (script_ != nullptr) script_->OnEncoding(place, ratio, share);
   const bool is_shared = rule.codec == CodecId::kRandomK;
-  const std::array<uint64_t, 5> place = {key.key.value(), round.value(), chunk.value(),
-                                         is_shared ? 0 : uint64_t{self_.value()},
-                                         is_shared ? 0 : static_cast<uint64_t>(half)};
+  const std::array<uint64_t, 5> seed = {place.key.value(), place.round.value(), place.chunk.value(),
+                                        is_shared ? 0 : uint64_t{self_.value()},
+                                        is_shared ? 0 : static_cast<uint64_t>(place.half)};
   const std::optional<NetSenseConfig>& netsense = NetSenseOf(rule);
   return {.codec = rule.codec,
           .ratio = ratio,
           .selection = rule.selection,
-          .seed = XXH3_64bits(place.data(), sizeof(place)),
-          .netsense = netsense.has_value() ? NetSenseStepsFor(*netsense, ratio, half) : NetSenseSteps()};
+          .seed = XXH3_64bits(seed.data(), sizeof(seed)),
+          .share = share,
+          .netsense = netsense.has_value() ? NetSenseStepsFor(*netsense, ratio, place.half) : NetSenseSteps()};
 }
 
 }  // namespace banyan

@@ -12,6 +12,7 @@
 #include "compression/encoding.h"
 #include "core/ids.h"
 #include "node/rounds/link_ratios.h"
+#include "node/rounds/round_script.h"
 #include "node/trim/sent_share.h"
 #include "proto/chunk_message.h"
 #include "proto/compression/compression_config.h"
@@ -22,9 +23,9 @@ namespace banyan {
 
 class EncodingChooser {
  public:
-  // `learns_shares` where what is cut of contributions says what links can carry. REQUIRES: MakeRatioController accepts
-  // each rule.
-  EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares = true);
+  // `learns_shares` where what is cut of contributions says what links can carry. `script` outlives this; null: nobody
+  // asks. REQUIRES: MakeRatioController accepts each rule.
+  EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares = true, RoundScript* script = nullptr);
   EncodingChooser(const EncodingChooser&) = delete;
   EncodingChooser& operator=(const EncodingChooser&) = delete;
 
@@ -60,13 +61,13 @@ class EncodingChooser {
   // Whether it may be sent in part: queues may cut it, and what is left out comes back.
   static bool IsSentInPart(const CompressionRule& rule);
   const std::optional<NetSenseConfig>& NetSenseOf(const CompressionRule& rule) const;
-  Encoding Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round, ChunkIndex chunk,
-                Half half) const;
+  Encoding Make(const CompressionRule& rule, double ratio, double share, const RoundScript::Place& place) const;
 
   NodeId self_;
   CompressionConfig config_;
   LinkRatios ratios_;
   bool learns_shares_;
+  RoundScript* script_;
   std::map<NodeId, SentShare> results_;                  // of results in levels, by child
   std::map<NodeId, SentShare> uplinks_;                  // of contributions in levels, by parent
   std::map<NodeId, Taken> taken_;                        // since the last round, likewise

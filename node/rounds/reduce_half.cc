@@ -23,7 +23,10 @@ ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Bindi
 }
 
 ReduceHalf::~ReduceHalf() {
-  for (Chunk& chunk : chunks_) TakeInputs(chunk);
+  for (Chunk& chunk : chunks_) {
+    chunk.behind.clear();
+    TakeInputs(chunk);
+  }
 }
 
 template <typename Work>
@@ -68,7 +71,8 @@ void ReduceHalf::Count(StepContext& step, ChunkIndex index, NodeId source, Check
       const int64_t waiting_bytes = source == tools_.self ? 0 : input.payload_bytes();
       chunk.waiting_bytes += waiting_bytes;
       *tools_.waiting_bytes += waiting_bytes;
-      chunk.to_add.push_back(std::move(input));
+      tools_.fixed_order ? (void)chunk.behind.emplace(source, std::move(input))
+                         : chunk.to_add.push_back(std::move(input));
     } else if (chunk.sole.empty()) {
       chunk.sole = std::move(input);
       chunk.sole_source = source;
@@ -77,7 +81,25 @@ void ReduceHalf::Count(StepContext& step, ChunkIndex index, NodeId source, Check
       return tools_.owner->OnSumBroken(step, id_, other, "it sent values for a broadcast, and so did another member");
     }
   }
+  Order(index);
   Advance(step, index);
+}
+
+NodeId ReduceHalf::FirstMissing(ChunkIndex index) const {
+  const std::set<NodeId>& counted = chunks_[index.value()].counted;
+  NodeId first = counted.contains(tools_.self) ? NodeId(UINT32_MAX) : tools_.self;
+  for (const NodeId child : PlaceOf(index).reduce_children) {
+    if (!counted.contains(child)) first = std::min(first, child);
+  }
+  return first;
+}
+
+void ReduceHalf::Order(ChunkIndex index) {
+  std::map<NodeId, CheckedChunk>& behind = At(index).behind;
+  if (behind.empty()) return;
+  const auto end = behind.lower_bound(FirstMissing(index));
+  for (auto part = behind.begin(); part != end; ++part) At(index).to_add.push_back(std::move(part->second));
+  behind.erase(behind.begin(), end);
 }
 
 void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
@@ -101,13 +123,16 @@ bool ReduceHalf::HoldsOwnAlone(const Chunk& chunk) {
 void ReduceHalf::OnResult(ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kDone;
+  chunk.behind.clear();
   TakeInputs(chunk);
   chunk.sum = Buffer();
   chunk.sole = CheckedChunk();
 }
 
 std::vector<CheckedChunk> ReduceHalf::TakeInputs(Chunk& chunk) {
-  *tools_.waiting_bytes -= std::exchange(chunk.waiting_bytes, 0);
+  int64_t left_bytes = 0;
+  for (const auto& [source, input] : chunk.behind) left_bytes += source == tools_.self ? 0 : input.payload_bytes();
+  *tools_.waiting_bytes -= std::exchange(chunk.waiting_bytes, left_bytes) - left_bytes;
   return std::exchange(chunk.to_add, {});
 }
 

@@ -6,6 +6,7 @@
 //   with it. Contributions, results and residuals outlive attempts and are elsewhere.
 // - A member that abstains is counted, whatever the others do.
 // - Each child, and this node, is in a chunk's sum at most once.
+// - With a fixed order no part is added before those of all nodes with lower numbers.
 // - At most one computation works on a chunk. It comes back through Owner::FindReduceHalf with the attempt's epoch and
 //   number, so that what an attempt that is gone had started changes nothing.
 #ifndef BANYAN_NODE_ROUNDS_REDUCE_HALF_H_
@@ -13,6 +14,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -72,6 +74,7 @@ class ReduceHalf {
     NextResiduals* residuals = nullptr;  // of the round
     int64_t* waiting_bytes = nullptr;    // of all attempts: children's inputs that no computation adds yet
     Owner* owner = nullptr;
+    bool fixed_order = false;  // parts are added in that of their nodes
   };
 
   // Where a chunk stands. One that has its result takes part in nothing more, in whatever attempt.
@@ -108,8 +111,10 @@ class ReduceHalf {
 
   // Returns the kind of the round as those have it that are counted; kAbstention while nobody speaks.
   RoundKind kind() const { return kind_; }
-  // Returns whether inputs of children wait until a computation on the chunk has finished.
-  bool HasWaiting(ChunkIndex chunk) const { return chunks_[chunk.value()].waiting_bytes > 0; }
+  // Returns whether an input of `child` would wait behind others that wait. In a fixed order they may wait for it.
+  bool WouldWait(ChunkIndex chunk, NodeId child) const {
+    return chunks_[chunk.value()].waiting_bytes > 0 && !(tools_.fixed_order && child == FirstMissing(chunk));
+  }
 
   // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
   // the child said of the links below it, `cuts` what was cut of it and of those below. REQUIRES: it was not counted;
@@ -138,13 +143,14 @@ class ReduceHalf {
     State state = State::kCollecting;
     std::set<NodeId> counted;  // children, and this node
     uint32_t weight = 0;
-    std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
-    int64_t waiting_bytes = 0;         // of children's inputs in it
-    Buffer sum;                        // empty before the first input, and while a computation holds it
-    CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
-    NodeId sole_source;                // who brought it: a child, or this node
-    double result_ratio = 1;           // the least that a child has said
-    std::vector<Cut> cuts;             // of what is counted
+    std::vector<CheckedChunk> to_add;       // counted, not yet in the sum
+    std::map<NodeId, CheckedChunk> behind;  // likewise, but in a fixed order those of lower nodes come first
+    int64_t waiting_bytes = 0;              // of children's inputs in both
+    Buffer sum;                             // empty before the first input, and while a computation holds it
+    CheckedChunk sole;                      // of a kBroadcast round: the one contribution that is not empty
+    NodeId sole_source;                     // who brought it: a child, or this node
+    double result_ratio = 1;                // the least that a child has said
+    std::vector<Cut> cuts;                  // of what is counted
   };
 
   Chunk& At(ChunkIndex chunk) { return chunks_[chunk.value()]; }
@@ -153,11 +159,15 @@ class ReduceHalf {
   void Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
   void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
+  // Returns the lowest of the children and this node that is not counted; the greatest number when all are.
+  NodeId FirstMissing(ChunkIndex index) const;
+  // Lets the parts be added for which none of a lower node is missing any more.
+  void Order(ChunkIndex index);
   void Advance(StepContext& step, ChunkIndex index);
   // Tells if this node's own values are all that there is of the sum. They wait where they are for a child's: alone
   // they would only be copied.
   static bool HoldsOwnAlone(const Chunk& chunk);
-  // Takes the inputs that wait to be added.
+  // Takes the inputs that wait to be added and may be.
   std::vector<CheckedChunk> TakeInputs(Chunk& chunk);
   void StartAdding(StepContext& step, ChunkIndex index);
   void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);

@@ -62,9 +62,9 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
                                       std::make_shared<ChunkAssignment>(*chunks), Attempt(attempt)};
     attempt_ = Attempt(attempt);
     half_.reset();
-    half_.emplace(
-        &key_, kRound, binding, memory_.get(),
-        ReduceHalf::Tools{NodeId(self_), op_, encodings_.get(), &computations_, &residuals_, &waiting_bytes_, this});
+    half_.emplace(&key_, kRound, binding, memory_.get(),
+                  ReduceHalf::Tools{NodeId(self_), op_, encodings_.get(), &computations_, &residuals_, &waiting_bytes_,
+                                    this, fixed_order_});
   }
 
   void CountChild(const CheckedChunk& input, double result_ratio = 1, RoundKind kind = RoundKind::kAggregate) {
@@ -117,6 +117,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
   const KeySlice key_{kKey, "w", 3};
   TestPlan plan_ = TestPlan::Chain(3);
   uint32_t self_ = 0;
+  bool fixed_order_ = false;
   AggregationOp op_ = AggregationOp::kSum;
   std::unique_ptr<EncodingChooser> encodings_;
   std::unique_ptr<TensorMemory> memory_;
@@ -350,9 +351,9 @@ TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
   CountOwn({10, 20, 30});
   CountChild(Fp32({1, 2}));
   EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
-  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  EXPECT_FALSE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   CountSecondChild(Fp32({1, 2}));
-  EXPECT_TRUE(half_->HasWaiting(kChunk));
+  EXPECT_TRUE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   EXPECT_EQ(waiting_bytes_, 8);
   RunComputations();
   EXPECT_EQ(waiting_bytes_, 0);
@@ -365,12 +366,39 @@ TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
   EXPECT_EQ(waiting_bytes_, 0);
 }
 
+// In another order the sum would be 1.
+TEST_F(ReduceHalfTest, AFixedOrderIsThatOfTheNodes) {
+  plan_ = TestPlan::Star(3);
+  fixed_order_ = true;
+  for (const bool comes_last : {true, false}) {
+    Start(1);
+    if (!comes_last) CountOwn({1e8, 1e8, 0});
+    CountSecondChild(Fp32({-1e8, -1e8}));
+    EXPECT_TRUE(half_->WouldWait(kChunk, NodeId(3)));
+    EXPECT_EQ(half_->WouldWait(kChunk, NodeId(2)), comes_last) << "the others wait for it";
+    RunComputations();
+    CountChild(Fp32({1, 1}));
+    RunComputations();
+    if (comes_last) CountOwn({1e8, 1e8, 0});
+    for (int i = 0; i < 3; ++i) RunComputations();
+    ASSERT_THAT(results_, SizeIs(1));
+    EXPECT_THAT(Decoded(results_[0]), ElementsAre(0, 0));
+    EXPECT_EQ(waiting_bytes_, 0);
+    results_.clear();
+  }
+  Start(1);
+  CountSecondChild(Fp32({1, 2}));
+  EXPECT_EQ(waiting_bytes_, 8);
+  half_->OnResult(kChunk);
+  EXPECT_EQ(waiting_bytes_, 0);
+}
+
 // Alone they would only be copied.
 TEST_F(ReduceHalfTest, ItsOwnValuesWaitForThoseOfAChild) {
   Start(2);
   CountOwn({10, 20, 30});
   EXPECT_EQ(half_->StateOf(kChunk), State::kCollecting);
-  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  EXPECT_FALSE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   EXPECT_THAT(actions_, IsEmpty());
   CountChild(Fp32({1, 2}));
   EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);

@@ -25,7 +25,7 @@ constexpr size_t kMostRefusals = 64;
 }  // namespace
 
 RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book,
-                         PeerNetwork* network, ComputationTable* computations, Listener* listener)
+                         PeerNetwork* network, ComputationTable* computations, Listener* listener, RoundScript* script)
     : self_(self),
       source_{self, incarnation},
       config_(config),
@@ -34,9 +34,10 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       computations_(computations),
       listener_(listener),
       rules_(self, config.workers, config.aggregation.quorum > 0),
-      encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink()),
+      encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink(), script),
       early_(config, book),
-      silent_(config.heartbeat) {
+      silent_(config.heartbeat),
+      script_(script) {
   // An optimizer's step, or a residual, works on what the step before left.
   const bool builds_on_the_last = IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals();
   // Late workers get the sum of the results up to some round, which come in order.
@@ -80,11 +81,6 @@ void RoundEngine::Abstain(StepContext& step, KeyId key, Round from, Round before
   RestoreAbstentions(step, key, before);
 }
 
-std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
-  const auto known = keys_.find(key);
-  return known == keys_.end() ? std::nullopt : known->second.abstention.End();
-}
-
 void RoundEngine::LimitAbstention(KeyId key, Round before) {
   const auto known = keys_.find(key);
   if (known == keys_.end()) return;
@@ -126,8 +122,10 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
     return nullptr;
   }
   state.binding = binding;
-  const ReduceHalf::Tools tools{
-      self_, config_.aggregation.op, &encodings_, computations_, &state.residuals, &waiting_bytes_, this};
+  if (script_ != nullptr) script_->OnBound(key, round, *binding->slice);
+  const AggregationConfig& how = config_.aggregation;
+  const ReduceHalf::Tools tools{self_,           how.op, &encodings_,    computations_, &state.residuals,
+                                &waiting_bytes_, this,   how.fixed_order};
   state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
   state.passing.emplace(&*state.attempt);
   BroadcastHalf::Owner* const owner = this;
@@ -218,7 +216,7 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   const std::string fault = rules_.FaultOf(message, *state);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
   if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
-  const bool is_more = !was_kept && state->attempt->HasWaiting(message.id.chunk);
+  const bool is_more = !was_kept && state->attempt->WouldWait(message.id.chunk, message.route.source());
   if (is_more && waiting_bytes_ + PayloadBytes(payload) > early_.capacity_bytes()) {
     has_denied_inputs_ = true;
     return Verdict::kNoRoom;
@@ -227,7 +225,9 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
 }
 
 void RoundEngine::GrantInputs(StepContext& step) {
-  if (!has_denied_inputs_ || waiting_bytes_ > early_.capacity_bytes() / 2) return;
+  // In a fixed order what waits may wait for an input that was denied.
+  const bool is_full = waiting_bytes_ > early_.capacity_bytes() / 2 && !config_.aggregation.fixed_order;
+  if (!has_denied_inputs_ || is_full) return;
   has_denied_inputs_ = false;
   network_->GrantRoom(step);
 }
@@ -262,6 +262,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   if (message.cut_frames > 0) message.cuts.push_back({source, message.cut_frames});
   attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input), message.cuts);
+  GrantInputs(step);
   return Verdict::kTaken;
 }
 
@@ -409,12 +410,6 @@ void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink
   if (!parameters.empty()) sink(0, parameters);
 }
 
-void RoundEngine::Clear() {
-  keys_.clear();
-  early_.Clear();
-  silent_.Clear();
-}
-
 void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) {
   const KeySlice& row = *book_->FindKey(key);
   TensorMemory& memory = KeyOf(key).memory;
@@ -462,7 +457,9 @@ void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk
   message.result_ratio = result_ratio;
   message.cuts = state.attempt->CutsOf(chunk);
   if (CanBeCut(message) && encodings_.KeepsResidual(*book_->FindKey(id.key))) state.sent.Keep(chunk, id.epoch, sum);
-  network_->SendChunk(step, std::move(message), sum.encoded().payload);
+  Payload payload = sum.encoded().payload;
+  if (script_ != nullptr) CutLast(script_->CutOf({id.key, id.round, chunk, Half::kReduce}), message, payload);
+  network_->SendChunk(step, std::move(message), std::move(payload));
 }
 
 void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) {
@@ -481,6 +478,7 @@ void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t 
 
 void RoundEngine::CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state) {
   if (!state.is_read || state.complete || state.returning > 0) return;
+  if (script_ != nullptr && !script_->MayComplete(key, round)) return;
   KeyOf(key).rounds.Complete(round, state.hash);
   listener_->OnRoundComplete(step, key, round, state.hash);
   for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);

@@ -40,6 +40,7 @@
 #include "node/rounds/reduce_half.h"
 #include "node/rounds/replicas.h"
 #include "node/rounds/round_reports.h"
+#include "node/rounds/round_script.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
@@ -65,8 +66,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
                                const std::string& reason) = 0;
   };
 
+  // The pointers outlive this; `script` may be null.
   RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book, PeerNetwork* network,
-              ComputationTable* computations, Listener* listener);
+              ComputationTable* computations, Listener* listener, RoundScript* script);
   RoundEngine(const RoundEngine&) = delete;
   RoundEngine& operator=(const RoundEngine&) = delete;
 
@@ -96,7 +98,10 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
     return known == keys_.end() ? std::nullopt : known->second.rounds.TakeBackContribution(round);
   }
   // Ends it now. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
-  std::optional<Round> EndAbstention(KeyId key);
+  std::optional<Round> EndAbstention(KeyId key) {
+    const auto known = keys_.find(key);
+    return known == keys_.end() ? std::nullopt : known->second.abstention.End();
+  }
 
   // The first epoch begins, with this node as a member.
   void BeginFirstEpoch(Epoch epoch) { epoch_ = planned_ = epoch; }
@@ -144,8 +149,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   void Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const;
   // A round is over on these links: the ratios of the next follow.
   void ObserveLinks(const std::vector<LinkRatios::Observation>& links) { encodings_.Observe(links); }
+  // The script may let the round be over now.
+  void CompleteIfAllowed(StepContext& step, KeyId key, Round round) {
+    if (const RoundState* const state = FindRound(key, round)) CompleteIfReturned(step, key, round, *state);
+  }
   // Forgets every round: the job has failed.
-  void Clear();
+  void Clear() {
+    keys_.clear();
+    early_.Clear();
+    silent_.Clear();
+  }
   // True if every round that this node took part in is closed everywhere.
   bool IsIdle() const { return banyan::IsIdle(keys_); }
 
@@ -237,7 +250,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   EncodingChooser encodings_;
   EarlyChunks early_;
   SilentRounds silent_;
-  CutReturns cuts_{self_, &keys_, computations_, &encodings_, this};
+  RoundScript* script_;
+  CutReturns cuts_{self_, &keys_, computations_, &encodings_, script_, this};
 };
 
 }  // namespace banyan

@@ -31,4 +31,10 @@ void CutTo(size_t frames, ChunkMessage& message, Payload& payload) {
   payload.resize(frames);
 }
 
+void CutLast(size_t frames, ChunkMessage& message, Payload& payload) {
+  if (!CanBeCut(message)) return;
+  const size_t all = message.frames.size();
+  CutTo(std::max(HeadFrames(message), all - std::min(all, frames)), message, payload);
+}
+
 }  // namespace banyan

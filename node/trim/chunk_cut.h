@@ -25,6 +25,9 @@ bool IsResultInLevels(const ChunkMessage& message);
 // HeadFrames() stay.
 void CutTo(size_t frames, ChunkMessage& message, Payload& payload);
 
+// Drops the last `frames` frames, or as many of them as may be cut, and counts them likewise.
+void CutLast(size_t frames, ChunkMessage& message, Payload& payload);
+
 }  // namespace banyan
 
 #endif  // BANYAN_NODE_TRIM_CHUNK_CUT_H_

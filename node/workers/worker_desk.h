@@ -57,6 +57,8 @@ class WorkerDesk {
     // The round can never finish, for this `reason`; no other node is the `culprit`.
     virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit,
                                const std::string& reason) = 0;
+    // The node contributes to the round without some workers.
+    virtual void OnLeftOut(KeyId /*key*/, Round /*round*/) {}
   };
 
   WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
@@ -119,6 +121,13 @@ class WorkerDesk {
     for (LocalKey* local : late_.OnQuorum(step.now, runs)) {
       if (failed_.ok()) ContributeLate(step, *local);
     }
+  }
+  // A transcript says that the node has gone on without late workers in the round. False when it is not the next one.
+  bool GoOnWithoutLate(StepContext& step, KeyId key, Round round) {
+    LocalKey* const local = keys_.Find(key);
+    const bool is_next = local != nullptr && local->takes_part && local->next_contribution == round;
+    if (is_next) LeaveOut(step, *local, round);
+    return is_next;
   }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
@@ -191,11 +200,14 @@ class WorkerDesk {
   absl::StatusOr<Round> TakeLatePart(WorkerId worker, LocalKey& local, const Part& part);
   // Contributes rounds of the key for which workers are late.
   void ContributeLate(StepContext& step, LocalKey& local) {
-    while (const std::optional<Round> round = late_.NextDue(step.now, local)) {
-      local.OpenRound(*round, RoundKind::kAggregate, workers_.size());
-      late_.LeaveOut(local, *round);
-      Contribute(step, local, *round);
-    }
+    while (const std::optional<Round> round = late_.NextDue(step.now, local)) LeaveOut(step, local, *round);
+  }
+  // Contributes the key's next round without those who have not pushed it.
+  void LeaveOut(StepContext& step, LocalKey& local, Round round) {
+    local.OpenRound(round, RoundKind::kAggregate, workers_.size());
+    late_.LeaveOut(local, round);
+    listener_->OnLeftOut(local.key, round);
+    Contribute(step, local, round);
   }
   // Says that what late workers have pushed goes into no round, if the last worker has gone before one did.
   static void WarnOfOwed(StepContext& step, const LocalKey& local) {

@@ -15,8 +15,8 @@ std::vector<ChunkId> SampleChunkIds() {
 JobConfig SampleConfig() {
   JobConfig config;
   config.job = "fashion-mnist";
-  config.aggregation = {AggregationOp::kAdam,    0.001, 0.8, 0.91, 0.998, 1e-7, 0.25, NotFiniteRule::kSkip, 0.75,
-                        absl::Milliseconds(1500)};
+  config.aggregation = {AggregationOp::kAdam,     0.001, 0.8, 0.91, 0.998, 1e-7, 0.25, NotFiniteRule::kSkip, 0.75,
+                        absl::Milliseconds(1500), true};
   config.chunk_max_elements = 1000;
   config.workers = 3;
   config.rounds_in_flight = 2;

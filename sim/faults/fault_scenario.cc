@@ -33,6 +33,10 @@ constexpr int64_t kMostStateBytes = 20'000;
 constexpr uint64_t kStateSeed = 0x57A7E;
 constexpr uint64_t kTrimmingSeed = 0x7a11;
 constexpr uint64_t kQuorumSeed = 0x9000;
+constexpr uint64_t kWithQuorumSeed = 0x9001;
+constexpr double kWithQuorum = 0.2;
+constexpr uint64_t kFixedOrderSeed = 0xF1;
+constexpr double kWithFixedOrder = 0.3;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr double kWithOptimizer = 0.25;
 
@@ -310,6 +314,7 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
   for (const auto& [name, worker] : cluster.workers()) outcome.fetches += worker->fetched().has_value();
   outcome.given = replicas.given;
+  outcome.has_quorum = scenario.cluster.overlay.aggregation.quorum > 0;
   outcome.is_lost = cluster.HasLostParameters();
   outcome.epochs = cluster.epoch().value();
   outcome.happened = injector.happened();
@@ -317,8 +322,14 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   return outcome;
 }
 
-FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink) {
-  FaultOutcome outcome = RunFaultScenario(MakeFaultScenario(seed, kinds), sink);
+FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink,
+                          bool may_have_quorum) {
+  FaultScenario scenario = MakeFaultScenario(seed, kinds);
+  // What late workers have missed of parameters cannot be read off results.
+  const bool fits = may_have_quorum && !scenario.cluster.plan.nodes_have_parameters;
+  if (fits && Random(seed ^ kWithQuorumSeed).Chance(kWithQuorum)) AddQuorum(seed, &scenario);
+  scenario.cluster.overlay.aggregation.fixed_order = Random(seed ^ kFixedOrderSeed).Chance(kWithFixedOrder);
+  FaultOutcome outcome = RunFaultScenario(scenario, sink);
   outcome.seed = seed;
   return outcome;
 }

@@ -43,6 +43,7 @@ struct FaultOutcome {
   int64_t replicas = 0;  // models that were compared with others
   int64_t fetches = 0;   // workers that go on with the state of others
   int64_t given = 0;     // groups of nodes' parameters that others have described to joiners
+  bool has_quorum = false;
   bool is_lost = false;  // all nodes were gone that had the parameters
   uint64_t epochs = 0;   // the last one's number
   absl::Duration simulated;
@@ -53,8 +54,10 @@ struct FaultOutcome {
 // Trains to the end and stops every process. Lines of the trace go to `sink` unless it is empty.
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink);
 
-// Makes and runs the scenario of a seed.
-FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink);
+// Makes and runs the scenario of a seed. Some jobs have a quorum, unless there are to be none; all else is the same
+// with and without.
+FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink,
+                          bool may_have_quorum = true);
 
 }  // namespace banyan
 

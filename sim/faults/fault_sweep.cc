@@ -60,6 +60,7 @@ class Sweep {
     report_.fetches += outcome.fetches;
     report_.given += outcome.given;
     report_.lost += outcome.is_lost;
+    report_.quorums += outcome.has_quorum;
     report_.epochs += outcome.epochs;
     report_.simulated += outcome.simulated;
     for (const auto& [kind, times] : outcome.happened) report_.happened[kind] += times;

@@ -34,6 +34,7 @@ struct FaultSweepReport {
   int64_t fetches = 0;
   int64_t given = 0;
   int64_t lost = 0;     // jobs
+  int64_t quorums = 0;  // jobs with one
   uint64_t epochs = 0;  // changes of membership, over all seeds
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;

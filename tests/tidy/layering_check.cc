@@ -38,6 +38,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"python", 7},
 
                                                      {"proto/compression", 0},
+                                                     {"proto/transcript", 1},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
@@ -62,6 +63,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"node/state", 2},
                                                      {"node/replicas", 3},
                                                      {"node/workers", 3},
+                                                     {"node/transcript", 4},
 
                                                      {"scheduler/state", 0},
                                                      {"scheduler/members", 1},
@@ -69,6 +71,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/policy", 3},
                                                      {"scheduler/epochs", 4},
                                                      {"scheduler/transfer", 4},
+                                                     {"scheduler/replay", 4},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/http", 0},
@@ -103,6 +106,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/page", 1},
                                                      {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
+                                                     {"tools/replay", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;

@@ -67,6 +67,12 @@ NotFiniteRule ReadNotFinite(YamlMapReader& map, YamlProblems& problems) {
   return rules[std::find(names.begin(), names.end(), name) - names.begin()];
 }
 
+bool ReadFixedOrder(YamlMapReader& map, YamlProblems& problems) {
+  const YamlValue* value = map.Find("order");
+  if (value == nullptr) return AggregationConfig().fixed_order;
+  return ReadWord(*value, map.PathOf("order"), {"arrival", "fixed"}, problems) == "fixed";
+}
+
 RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
   const std::string by_delay = NameOf(RateEstimator::kOneWayDelay);
   const YamlValue* value = map.Find("estimator");
@@ -156,6 +162,7 @@ AggregationConfig ReadAggregation(const YamlValue& value, YamlProblems& problems
   double grace_seconds = absl::ToDoubleSeconds(config.grace);
   map.Number("grace_seconds", kGraceSeconds, grace_seconds);
   config.grace = absl::Seconds(grace_seconds);
+  config.fixed_order = ReadFixedOrder(map, problems);
   for (const AggregationParameter& parameter : AggregationParameters()) {
     const YamlValue* found = map.Find(parameter.key);
     if (found == nullptr) continue;

@@ -45,7 +45,7 @@ awareness: {enabled: false, probe_chunk_bytes: 1000, probe_chunks: 8, estimator:
 multipath: {enabled: false, primary_busy_bound: 3, auxiliary_queue_length: 6}
 chunks: {max_elements: 1000000}
 aggregation: {op: adam, learning_rate: 0.1, beta1: 0.8, beta2: 0.9, epsilon: 1e-6, weight_decay: 0.01, not_finite: skip,
-              quorum: 0.75, grace_seconds: 1.5}
+              quorum: 0.75, grace_seconds: 1.5, order: fixed}
 transport: {connections: 4, bytes_per_connection: 7, window_bytes: 1000000, early_bytes: 5, relay_bytes: 6}
 membership: {start_with: 2, heartbeat_seconds: 0.5, lost_after_seconds: 2.5, scheduler_lost_after_seconds: 900, least: 2}
 policy: {lease_seconds: 10, rounds_in_flight: 2}
@@ -116,6 +116,7 @@ TEST(OverlayYamlTest, ReadsTheOtherSections) {
   EXPECT_EQ(overlay.aggregation.not_finite, NotFiniteRule::kSkip);
   EXPECT_DOUBLE_EQ(overlay.aggregation.quorum, 0.75);
   EXPECT_EQ(overlay.aggregation.grace, absl::Milliseconds(1500));
+  EXPECT_TRUE(overlay.aggregation.fixed_order);
   EXPECT_DOUBLE_EQ(overlay.aggregation.learning_rate, 0.1);
   EXPECT_DOUBLE_EQ(overlay.aggregation.beta1, 0.8);
   EXPECT_DOUBLE_EQ(overlay.aggregation.beta2, 0.9);
