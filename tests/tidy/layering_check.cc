@@ -37,6 +37,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"python", 7},
 
                                                      {"proto/compression", 0},
+                                                     {"proto/precision", 0},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
@@ -65,6 +66,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
+                                                     {"scheduler/precision", 3},
                                                      {"scheduler/epochs", 4},
                                                      {"scheduler/transfer", 4},
 
