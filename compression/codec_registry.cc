@@ -11,6 +11,7 @@
 #include "compression/codecs/sign_codec.h"
 #include "compression/codecs/ternary_codec.h"
 #include "compression/codecs/topk_codec.h"
+#include "compression/counts/vote_codecs.h"
 #include "compression/trimmable/trim_dither_codec.h"
 #include "compression/trimmable/trim_rht_codec.h"
 #include "compression/trimmable/trim_rht_levels_codec.h"
@@ -46,6 +47,10 @@ absl::Span<const Codec* const> Codecs() {
 }  // namespace
 
 const Codec* CodecFor(CodecId id) {
+  static const VoteCountCodec vote_count;
+  static const VoteDecisionCodec vote_decision;
+  if (id == CodecId::kVoteCount) return &vote_count;
+  if (id == CodecId::kVoteDecision) return &vote_decision;
   for (const Codec* codec : Codecs()) {
     if (codec->id() == id) return codec;
   }

@@ -82,7 +82,7 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
       binding.chunk_max_elements > 0 ? binding.chunk_max_elements : policy.slice.chunk_max_elements;
   if (absl::Status cut = Cut(policy, chunk_max_elements); !cut.ok()) return cut;
   return Bind(binding.key, binding.first_round,
-              {binding.last_round, binding.policy, binding.attempt, chunk_max_elements});
+              {binding.last_round, binding.policy, binding.attempt, chunk_max_elements, binding.route});
 }
 
 absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
@@ -93,14 +93,17 @@ absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
   auto other = end;
   while (other != ranges.begin() && std::prev(other)->second.last >= first) {
     --other;
-    if (other->second.policy == range.policy && other->second.attempt == range.attempt) {
+    const bool is_same = other->second.policy == range.policy && other->second.attempt == range.attempt &&
+                         other->second.route == range.route;
+    if (is_same) {
       joined_first = std::min(joined_first, other->first);
       joined.last = std::max(joined.last, other->second.last);
       continue;
     }
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " round ", first.value(),
-                                                   " is bound to policy ", other->second.policy.value(),
-                                                   ", but now to ", range.policy.value()));
+                                                   " is bound to policy ", other->second.policy.value(), " with route ",
+                                                   RouteName(other->second.route), ", but now to ",
+                                                   range.policy.value(), " with route ", RouteName(range.route)));
   }
   if (ranges.size() >= kMostBindingsPerKey && other == end) {
     return absl::ResourceExhaustedError(absl::StrCat("key ", key.value(), " round ", first.value(), ": more than ",
@@ -150,7 +153,7 @@ absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
   }
   for (const EpochPlan::Binding& binding : plan.bindings) {
     if (absl::Status cut = Cut(*policy->second, binding.chunk_max_elements); !cut.ok()) return cut;
-    const Range range{binding.last_round, plan.policy, binding.attempt, binding.chunk_max_elements};
+    const Range range{binding.last_round, plan.policy, binding.attempt, binding.chunk_max_elements, binding.route};
     for (auto row = keys_.lower_bound(binding.first_key); row != keys_.end() && row->first <= binding.last_key; ++row) {
       if (absl::Status bound = Bind(row->first, binding.first_round, range); !bound.ok()) return bound;
     }
@@ -202,7 +205,7 @@ std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round roun
   const std::shared_ptr<const Known> policy = policies_.at(range.policy);
   return Binding{std::shared_ptr<const PolicySlice>(policy, &policy->slice),
                  std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks.at(range.chunk_max_elements)),
-                 range.attempt};
+                 range.attempt, range.route};
 }
 
 std::optional<Round> PolicyBook::FirstUnknown(KeyId key, Round round) const {

@@ -34,6 +34,7 @@ class PolicyBook {
     std::shared_ptr<const PolicySlice> slice;
     std::shared_ptr<const ChunkAssignment> chunks;
     Attempt attempt;
+    PrecisionRoute route = PrecisionRoute::kPlain;
   };
 
   // Rows that are known already are skipped. INVALID_ARGUMENT when rows are missing in between or contradict known
@@ -88,6 +89,7 @@ class PolicyBook {
     PolicyVersion policy;
     Attempt attempt;
     int64_t chunk_max_elements = 0;
+    PrecisionRoute route = PrecisionRoute::kPlain;
   };
 
   // Makes the assignment of all keys in chunks of that size, unless `known` has it.

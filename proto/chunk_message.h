@@ -10,6 +10,7 @@
 #include "core/time.h"
 #include "proto/compression/codec_id.h"
 #include "proto/half.h"
+#include "proto/precision/precision_route.h"
 
 namespace banyan {
 
@@ -109,6 +110,7 @@ struct ChunkMessage {
   // Set in a contribution whose result is to be sparse: the share of the result's elements that the slowest link can
   // carry. Only links count on which the nodes whose contributions are in this one pass the result on. In (0, 1].
   double result_ratio = 1;
+  PrecisionRoute precision = PrecisionRoute::kPlain;  // of the key in this round
   // Written anew by the sender of each hop.
   uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack
   Timestamp sent_at;           // sender's clock, when it left its queue

@@ -31,6 +31,8 @@ static_assert(static_cast<int>(CodecId::kTernary) == wire::CODEC_ID_TERNARY);
 static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
 static_assert(static_cast<int>(CodecId::kTrimSign) == wire::CODEC_ID_TRIM_SIGN);
 static_assert(static_cast<int>(CodecId::kTrimTopK) == wire::CODEC_ID_TRIM_TOP_K);
+static_assert(static_cast<int>(CodecId::kVoteDecision) == wire::CODEC_ID_VOTE_DECISION);
+static_assert(static_cast<int>(PrecisionRoute::kLowBit) == wire::PRECISION_ROUTE_LOW_BIT);
 
 // No codec has more.
 constexpr uint32_t kMostFrameLevels = 32;
@@ -188,6 +190,7 @@ void Write(const ChunkMessage& from, wire::Envelope& to) {
   chunk.set_sent_at_ns(from.sent_at.nanoseconds());
   chunk.set_ack_may_wait(from.ack_may_wait);
   if (from.result_ratio < 1) chunk.set_result_ratio(from.result_ratio);
+  chunk.set_precision(static_cast<wire::PrecisionRoute>(from.precision));
 }
 
 ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, FieldReader fields) {
@@ -219,6 +222,7 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   if (from.result_ratio() != 0) {
     chunk.result_ratio = fields.FiniteBetween("result_ratio", from.result_ratio(), kLeastResultRatio, 1);
   }
+  chunk.precision = fields.OneOf("precision", from.precision(), kLastPrecisionRoute);
   CheckEmptiness(chunk, fields);
   return chunk;
 }

@@ -31,6 +31,7 @@ PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, Field
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{0}, fields.limits().max_chunk_elements);
+  binding.route = fields.OneOf("route", from.route(), kLastPrecisionRoute);
   CheckRounds(from.first_round(), from.last_round(), fields);
   return binding;
 }
@@ -52,6 +53,7 @@ EpochPlan::Binding ReadEpochBinding(const wire::EpochPlan::Binding& from, FieldR
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
+  binding.route = fields.OneOf("route", from.route(), kLastPrecisionRoute);
   return binding;
 }
 
@@ -201,6 +203,7 @@ void Write(const PolicyAnswer& from, wire::Envelope& to) {
     written.set_attempt(binding.attempt.value());
     written.set_more_keys(more_keys);
     written.set_chunk_max_elements(binding.chunk_max_elements);
+    written.set_route(static_cast<wire::PrecisionRoute>(binding.route));
   });
 }
 
@@ -354,6 +357,7 @@ void Write(const EpochPlan& from, wire::Envelope& to) {
     written.set_last_round(binding.last_round.value());
     written.set_attempt(binding.attempt.value());
     written.set_chunk_max_elements(binding.chunk_max_elements);
+    written.set_route(static_cast<wire::PrecisionRoute>(binding.route));
   }
 }
 

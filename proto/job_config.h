@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "proto/compression/compression_config.h"
+#include "proto/precision/vote_rules.h"
 #include "proto/trimming_config.h"
 
 namespace banyan {
@@ -63,6 +65,7 @@ struct JobConfig {
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
   CompressionConfig compression;
   TrimmingConfig trimming;
+  std::optional<VoteRules> low_bit;     // of rounds with that route; empty: there are none
   std::vector<std::string> schedulers;  // tcp://host:port, of all that may lead; empty: only the one that says this
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;

@@ -7,6 +7,7 @@
 
 #include "proto/chunk_wire.h"
 #include "proto/compression/compression_wire.h"
+#include "proto/precision/vote_rules_wire.h"
 
 namespace banyan {
 namespace {
@@ -223,6 +224,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   WriteCompression(from.compression, *to.mutable_compression());
   WriteTrimming(from.trimming, *to.mutable_trimming());
+  if (from.low_bit.has_value()) WriteVoteRules(*from.low_bit, *to.mutable_low_bit());
   for (const std::string& address : from.schedulers) to.add_schedulers(address);
 }
 
@@ -248,6 +250,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
   config.trimming = ReadTrimming(from.trimming(), fields.Within("trimming"));
+  if (from.has_low_bit()) config.low_bit = ReadVoteRules(from.low_bit(), fields.Within("low_bit"));
   const int schedulers = fields.Count("schedulers", from.schedulers_size(), 0, kMaxSchedulers);
   for (int i = 0; i < schedulers; ++i) {
     config.schedulers.push_back(fields.Within("schedulers", i).Name("address", from.schedulers(i)));

@@ -18,6 +18,7 @@
 #include "proto/job_config.h"
 #include "proto/peer_messages.h"
 #include "proto/policy_slice.h"
+#include "proto/precision/precision_route.h"
 
 namespace banyan {
 
@@ -119,6 +120,7 @@ struct PolicyAnswer {
     PolicyVersion policy;
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
+    PrecisionRoute route = PrecisionRoute::kPlain;
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;
@@ -190,6 +192,7 @@ struct EpochPlan {
     Round last_round;  // inclusive
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // as in their first attempt, so that results of it keep their boundaries
+    PrecisionRoute route = PrecisionRoute::kPlain;  // likewise
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;
@@ -415,6 +418,7 @@ struct NodeReport {
   std::vector<Lag> lags;              // of some keys, others in each step; kMostLags at most
   std::vector<Refusal> refusals;      // kMostRefusals at most
   uint64_t late_rounds = 0;           // of all keys, to which this node has contributed without some late worker
+  uint64_t route_violations = 0;      // chunks that disagreed with the precision route of their round
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 

@@ -64,6 +64,9 @@ void Fill(const ReportLossCall& from, session::WorkerMessage& to) {
   report.set_call(from.call.value());
   report.set_step(from.step);
   report.set_loss(from.loss);
+  report.set_progress(from.progress);
+  report.set_learning_rate_fraction(from.learning_rate_fraction);
+  if (from.metric.has_value()) report.set_metric(*from.metric);
 }
 
 void Fill(const DescribeWait& from, session::WorkerMessage& to) {
@@ -239,7 +242,12 @@ absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::ReportLossCall& from) {
-  return ReportLossCall{CallId(from.call()), from.step(), from.loss()};
+  // A number that is none says nothing of a share.
+  const auto share = [](double value) { return value >= 0 && value <= 1 ? value : 0; };
+  ReportLossCall report{CallId(from.call()), from.step(), from.loss(), share(from.progress())};
+  report.learning_rate_fraction = share(from.learning_rate_fraction());
+  if (from.has_metric()) report.metric = from.metric();
+  return report;
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::DescribeWait& from) {

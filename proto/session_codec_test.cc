@@ -20,7 +20,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       TensorCall{CallId(4), TensorId(4), TensorCallKind::kRegisterWeights, 1, 0, 0},
       TensorCall{CallId(3), TensorId(4), kLastTensorCallKind, 0, 1, 0},
       BarrierCall{CallId(9)},
-      ReportLossCall{CallId(10), 77, 0.25},
+      ReportLossCall{CallId(10), 77, 0.25, 0.125, 0.75, 0.5},
       WorkerGoodBye{},
       DescribeState{{{"adam.step", 8}, {"fc1.weight", int64_t{1} << 33}}},
       ShareStateCall{CallId(12)},

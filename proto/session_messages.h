@@ -16,6 +16,7 @@
 #define BANYAN_PROTO_SESSION_MESSAGES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -83,6 +84,9 @@ struct ReportLossCall {
   CallId call;
   uint64_t step = 0;
   double loss = 0;
+  double progress = 0;                          // part of the run that is done, in [0, 1]; 0 where it is not known
+  double learning_rate_fraction = 1;            // of the largest learning rate
+  std::optional<double> metric = std::nullopt;  // such as accuracy on a holdout set; larger is better
   friend bool operator==(const ReportLossCall&, const ReportLossCall&) = default;
 };
 

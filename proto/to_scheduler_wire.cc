@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/key_runs.h"
+#include "proto/precision/training_health_wire.h"
 #include "proto/progress_runs_wire.h"
 
 namespace banyan {
@@ -21,15 +22,6 @@ constexpr int kMaxMemoryRows = 64;
 constexpr double kLeastRateBps = 1e-3;
 constexpr double kMostRateBps = 1e15;
 static_assert(static_cast<int>(LinkMeasurement::Source::kAuxiliary) == wire::MEASUREMENT_SOURCE_AUXILIARY);
-
-// Whatever digits it is written with, it can be read again.
-constexpr double kLargestLoss = 1e308;
-
-// A training that diverges reports no number at all: it travels as a very large one, for who reads it wants numbers.
-double FiniteLoss(double loss) {
-  if (std::isnan(loss)) return kLargestLoss;
-  return std::clamp(loss, -kLargestLoss, kLargestLoss);
-}
 
 // Reads the parts of a group, which has as many elements as all of them.
 TensorLayout ReadLayout(const wire::RegisterKeys::Key& from, FieldReader& key) {
@@ -394,6 +386,7 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   for (const NodeReport::Lag& row : from.lags) WriteLag(row, *report.add_lags());
   for (const NodeReport::Refusal& row : from.refusals) WriteRefusal(row, *report.add_refusals());
   report.set_late_rounds(from.late_rounds);
+  report.set_route_violations(from.route_violations);
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -420,6 +413,7 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
     report.refusals.push_back(ReadRefusal(from.refusals(i), fields.Within("refusals", i)));
   }
   report.late_rounds = from.late_rounds();
+  report.route_violations = from.route_violations();
   return report;
 }
 

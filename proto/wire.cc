@@ -18,6 +18,7 @@
 #include "proto/field_reader.h"
 #include "proto/from_scheduler_wire.h"
 #include "proto/peer_wire.h"
+#include "proto/precision/training_health_wire.h"
 #include "proto/state_wire.h"
 #include "proto/to_scheduler_wire.h"
 
@@ -200,6 +201,8 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.rounds_pushed(), fields);
     case wire::Envelope::kQuorumReached:
       return Read(from.quorum_reached(), fields);
+    case wire::Envelope::kHealthReport:
+      return Read(from.health_report(), fields);
     case wire::Envelope::kStopJob:
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:

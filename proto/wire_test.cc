@@ -122,9 +122,9 @@ TEST(WireTest, ARootHasNoParents) {
 TEST(WireTest, EncodingsAreStable) {
   const auto hex = [](const Message& message) { return absl::BytesToHexString(EncodeMessage(message)); };
   EXPECT_EQ(hex(SampleChunk().message),
-            "0a600a0c080210011829200528093001100c18042001298877665544332211"
+            "0a630a0c080210011829200528093001100c18042001298877665544332211"
             "32080a0403ac0207100138014009480550645a071028183c20f0015a0710011827209c0160f0a20469cb04fb711f010000"
-            "71000000000000d03f78018001ac02880102");
+            "71000000000000d03f78018001ac02880102a00101");
   EXPECT_EQ(hex(PeerHello{1, "job", Term(3), NodeId(7), Incarnation(0x1122334455667788)}),
             "1214080112036a6f6218032007298877665544332211");
   EXPECT_EQ(hex(LinkAck{{{5, Timestamp::FromNanoseconds(1000), Timestamp::FromNanoseconds(2000)}}}),

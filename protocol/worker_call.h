@@ -8,6 +8,7 @@
 #define BANYAN_PROTOCOL_WORKER_CALL_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -85,6 +86,9 @@ struct WorkerReportLoss {
   WorkerId worker;
   uint64_t step = 0;
   double loss = 0;
+  double progress = 0;                          // part of the run that is done, in [0, 1]; 0 where it is not known
+  double learning_rate_fraction = 1;            // of the largest learning rate
+  std::optional<double> metric = std::nullopt;  // such as accuracy on a holdout set; larger is better
 };
 
 // The key's weights as the worker has them now, by which gradients may be pruned. Completed at once.

@@ -32,7 +32,10 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       epochs_(
           {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
       transfers_({&job_, &members_, &policies_.policies(), &context_},
-                 [this](const std::string& why) { epochs_.Change(why); }) {
+                 [this](const std::string& why) { epochs_.Change(why); }),
+      precision_(options.precision, &overlay_, &keys_.table(), &members_) {
+  if (precision_.is_on()) policies_.UseRoutes(&precision_);
+  if (precision_.is_on() && options.precision->profile.has_low_bit) overlay_.low_bit = options.precision->profile.rules;
   start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
@@ -68,6 +71,7 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   if (!status.ok()) return status;
   policies_.replanner().Restore(restorer.measured());
   keys_.UseChunks(policies_.policies().SmallestChunk());
+  precision_.Restore(policies_.publisher().precision());
   return absl::OkStatus();
 }
 
@@ -80,6 +84,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.IsRunning() && epochs_.is_over()) End();
   if (job_.epoch() != epoch_before) OnNewEpoch();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
+  if (job_.IsRunning()) policies_.ReviewRoutes();
   if (job_.IsRunning()) policies_.ReviewLeases();
   if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
@@ -271,8 +276,6 @@ void SchedulerCore::OnNodeMessage(NodeId node, const Message& message) {
   std::visit([this, node](const auto& received) { OnNode(node, received); }, message);
 }
 
-void SchedulerCore::OnNode(NodeId node, const Heartbeat& message) { members_.AnswerHeartbeat(node, message); }
-
 void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
   if (!job_.IsStarting() && !NeedsRunning(node, "keys")) return;
   // Keys must not change while members say how far they are with each.
@@ -286,10 +289,6 @@ void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
 
 void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
   if (NeedsRunning(node, "the end of rounds")) Apply(node, rounds_.Report(context_.now, node, message));
-}
-
-void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
-  if (job_.IsStarting() || NeedsRunning(node, "a barrier")) barriers_.Enter(node, message);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
@@ -493,7 +492,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       open,
                                       open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
                                       order_.disorder(),
-                                      policies_.replanner().inferred()});
+                                      policies_.replanner().inferred(),
+                                      &precision_});
 }
 
 }  // namespace banyan

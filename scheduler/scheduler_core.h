@@ -7,6 +7,7 @@
 //   EpochChanger    how that changes while it runs
 //   KeyRegistrar    its keys; RoundBook: which policy governs which round; JobBarriers
 //   PolicyControl   when to plan, and which policy to use
+//   PrecisionControl  how rounds travel: full precision or votes
 //   JobRestorer     what the records of earlier starts say
 //
 // A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
@@ -38,6 +39,7 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/policy/policy_control.h"
+#include "scheduler/precision/precision_control.h"
 #include "scheduler/push_order.h"
 #include "scheduler/rounds/job_barriers.h"
 #include "scheduler/rounds/job_quorum.h"
@@ -64,6 +66,8 @@ struct SchedulerOptions {
   // Begins another job when the records say that the last one is done or was stopped, instead of stopping at once. One
   // that has failed is followed by another in any case.
   bool begins_another = true;
+  // What the files of the overlay's `precision` say.
+  std::optional<PrecisionFiles> precision = std::nullopt;
 };
 
 class SchedulerCore : public Protocol {
@@ -108,7 +112,10 @@ class SchedulerCore : public Protocol {
 
   // Messages of nodes that have joined.
   void OnNodeMessage(NodeId node, const Message& message);
-  void OnNode(NodeId node, const Heartbeat& message);
+  void OnNode(NodeId node, const Heartbeat& message) { members_.AnswerHeartbeat(node, message); }
+  void OnNode(NodeId node, const HealthReport& message) {
+    if (job_.IsRunning()) precision_.OnHealth(node, message);
+  }
   void OnNode(NodeId node, const RegisterKeys& message);
   void OnNode(NodeId node, const PolicyRequest& message);
   void OnNode(NodeId node, const CutBound& message) {
@@ -116,7 +123,9 @@ class SchedulerCore : public Protocol {
   }
   void OnNode(NodeId node, const RoundsClosed& message);
   void OnNode(NodeId node, const RoundsPushed& message) { quorum_.On(node, message); }
-  void OnNode(NodeId node, const BarrierEntered& message);
+  void OnNode(NodeId node, const BarrierEntered& message) {
+    if (job_.IsStarting() || NeedsRunning(node, "a barrier")) barriers_.Enter(node, message);
+  }
   void OnNode(NodeId node, const EpochReport& message) {
     if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
   }
@@ -218,6 +227,7 @@ class SchedulerCore : public Protocol {
   PolicyControl policies_;
   EpochChanger epochs_;
   TransferControl transfers_;
+  PrecisionControl precision_;
 };
 
 }  // namespace banyan

@@ -323,6 +323,7 @@ std::string MakeStatusJson(const StatusSources& from) {
   json.EndArray();
   WriteEpochs(from, json);
   WriteWaits(from, json);
+  if (from.precision != nullptr) from.precision->WriteTo(json, from.rounds, from.reports);
   WriteNodes(from, json);
   WriteLinks(from, json);
   WriteInferred(from, json);

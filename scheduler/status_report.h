@@ -16,6 +16,7 @@
 #include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/published_policies.h"
+#include "scheduler/precision/precision_control.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 #include "topology/inference/shared_groups.h"
@@ -52,6 +53,7 @@ struct StatusSources {
   std::string open_round_waits_for = {};   // whom, in words
   std::string disorder = {};               // how nodes differ in what they push; empty: they do not
   std::vector<SharedGroup> inferred = {};  // caps of hosts
+  const PrecisionControl* precision = nullptr;
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -65,6 +67,10 @@ struct StatusSources {
 //   `barrier_waits_for`: names. `disorder`: null, or how nodes differ in what they push.
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
+// - `precision`, where the job has a profile: {`profile`, `binding`, `state` (warm-up or decided), `admitted` (scopes),
+//   `veto` (why admitted scopes fall back now), `vetoes` (that began), `step` (that was decided last), `rounds` of keys
+//   {`low_bit`, `fallback`, `plain`} that have closed and `low_bit_share`, `veto_share` of them, `violations` (chunks
+//   of another route than their round's)}.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
 //   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], as far as the overlay has them
 //   `up_mbps`, `down_mbps` and `place` [latitude, longitude], and once the node has reported `workers`, `round` (of its

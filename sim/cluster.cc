@@ -104,6 +104,7 @@ void Cluster::AddResultCheckers() {
   for (const auto& [name, worker] : workers()) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations(), scaled_.aggregation.quorum > 0);
+  if (options_.precision.has_value()) results_->ExpectVotes(options_.precision->profile.rules);
   if (options_.fields == nullptr) return;
   if (options_.plan.state_bytes > 0) {
     replicas_ = std::make_unique<ReplicaChecker>(options_.plan.rounds, &membership_, violations());
@@ -122,7 +123,12 @@ void Cluster::AddMessageCheckers() {
   }
   leaders_ = std::make_unique<LeaderChecker>(processes_->schedulers(), violations());
   simulator_.network()->AddObserver(leaders_.get());
-  processes_->set_on_records_lost([this] { leaders_->OnRecordsLost(); });
+  precision_ = std::make_unique<PrecisionChecker>(violations());
+  simulator_.network()->AddObserver(precision_.get());
+  processes_->set_on_records_lost([this] {
+    leaders_->OnRecordsLost();
+    precision_->OnRecordsLost();
+  });
   policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
   AckChecker::Limits limits;
   limits.window_bytes = scaled_.transport.window_bytes.value_or(0);

@@ -20,6 +20,7 @@
 #include "sim/checkers/leader_checker.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
+#include "sim/checkers/precision_checker.h"
 #include "sim/checkers/replica_checker.h"
 #include "sim/checkers/result_checker.h"
 #include "sim/checkers/round_clock.h"
@@ -84,6 +85,8 @@ class Cluster : private WorkerListener {
   const ReplicaChecker* replicas() const { return replicas_.get(); }
   // nullptr without check_messages.
   const RouteChecker* routes() const { return routes_.get(); }
+  // Without check_messages, null.
+  const PrecisionChecker* precision() const { return precision_.get(); }
   // nullptr without orders.
   const SimulatedOperator* job_operator() const { return processes_->job_operator(); }
   // Rounds that every worker has done.
@@ -126,6 +129,7 @@ class Cluster : private WorkerListener {
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
   std::unique_ptr<RouteChecker> routes_;
+  std::unique_ptr<PrecisionChecker> precision_;
   std::unique_ptr<EncodingChecker> encoding_;
   RoundClock clock_;
   std::vector<Failure> failures_;

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "protocol/protocol.h"
+#include "scheduler/precision/precision_files.h"
 #include "sim/leadership/standby_options.h"
 #include "sim/network/simulated_network.h"
 #include "sim/processes/simulated_operator.h"
@@ -53,6 +54,8 @@ struct ClusterOptions {
   absl::Duration start_within;
   // The orders that an operator gives the scheduler, in order of time; at full size.
   std::vector<OperatorOrder> orders;
+  // The profile and the binding of low-bit rounds; empty: there are none.
+  std::optional<PrecisionFiles> precision;
   // Two schedulers share the job, and one of them leads. Empty: there is one.
   std::optional<StandbyOptions> standby;
   // These nodes are not there at the start.

@@ -58,7 +58,9 @@ std::unique_ptr<Protocol> JobProcesses::Wrap(NodeId id, std::unique_ptr<Protocol
 }
 
 std::unique_ptr<Protocol> JobProcesses::MakeScheduler(StartId start, StoredRecords records) const {
-  return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(scaled_, SchedulerOptions{std::move(records), start}));
+  SchedulerOptions options{std::move(records), start};
+  options.precision = options_.precision;
+  return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(scaled_, std::move(options)));
 }
 
 std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnation) const {

@@ -35,6 +35,7 @@ struct SizeVisitor {
   int64_t operator()(const ClosedEverywhere& m) const { return 16 + 12 * Count(m.entries); }
   int64_t operator()(const RoundsPushed& m) const { return 16 + 12 * Count(m.runs); }
   int64_t operator()(const QuorumReached& m) const { return 16 + 12 * Count(m.runs); }
+  int64_t operator()(const HealthReport&) const { return 48; }
   int64_t operator()(const PolicyPublished& m) const {
     const PolicySlice& slice = m.slice;
     int64_t bytes = kSmallMessageBytes + 48 * Count(slice.neighbours);
@@ -112,7 +113,7 @@ struct DigestVisitor {
     uint64_t digest = m.epoch.value();
     for (const PolicyAnswer::Binding& binding : m.bindings) {
       digest = Digest({digest, binding.key.value(), binding.first_round.value(), binding.last_round.value(),
-                       binding.policy.value(), binding.attempt.value()});
+                       binding.policy.value(), binding.attempt.value(), static_cast<uint64_t>(binding.route)});
     }
     return digest;
   }
@@ -125,6 +126,9 @@ struct DigestVisitor {
   }
   uint64_t operator()(const RoundsPushed& m) const { return DigestOf(m.runs); }
   uint64_t operator()(const QuorumReached& m) const { return DigestOf(m.runs); }
+  uint64_t operator()(const HealthReport& m) const {
+    return Digest({m.worker.value(), static_cast<uint64_t>(m.health.step)});
+  }
   uint64_t operator()(const ClosedEverywhere& m) const {
     uint64_t digest = m.entries.size();
     for (const ClosedEverywhere::Entry& entry : m.entries) {
@@ -168,7 +172,7 @@ struct DigestVisitor {
     }
     for (const EpochPlan::Binding& binding : m.bindings) {
       digest = Digest({digest, binding.first_key.value(), binding.last_key.value(), binding.first_round.value(),
-                       binding.last_round.value(), binding.attempt.value()});
+                       binding.last_round.value(), binding.attempt.value(), static_cast<uint64_t>(binding.route)});
     }
     return digest;
   }
@@ -205,7 +209,8 @@ constexpr const char* kMessageNames[] = {
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
-    "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached"};
+    "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached",
+    "health-report"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -234,11 +239,15 @@ struct DetailVisitor {
   std::string operator()(const PolicyAnswer& m) const {
     return " " + absl::StrJoin(m.bindings, "; ", [](std::string* out, const PolicyAnswer::Binding& binding) {
              absl::StrAppend(out, "key ", binding.key.value(), " rounds ", binding.first_round.value(), "-",
-                             binding.last_round.value(), " policy ", binding.policy.value());
+                             binding.last_round.value(), " policy ", binding.policy.value(), " ",
+                             RouteName(binding.route));
            });
   }
   std::string operator()(const RoundsPushed& m) const { return Entries(m.runs); }
   std::string operator()(const QuorumReached& m) const { return Entries(m.runs); }
+  std::string operator()(const HealthReport& m) const {
+    return absl::StrCat(" worker ", m.worker.value(), " step ", m.health.step, " loss ", m.health.loss);
+  }
   std::string operator()(const CutSought& m) const { return absl::StrCat(" below policy ", m.policy.value()); }
   std::string operator()(const CutBound& m) const { return Entries(m.rounds); }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }

@@ -27,6 +27,7 @@
 #include "tools/daemon/daemon_address.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
+#include "tools/daemon/precision_loading.h"
 #include "tools/daemon/standby.h"
 #include "tools/daemon/state_place.h"
 #include "tools/flags/key_flags.h"
@@ -172,6 +173,9 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StopSi
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
+  absl::StatusOr<std::optional<PrecisionFiles>> precision = LoadPrecision(overlay);
+  if (!precision.ok()) return precision.status();
+  options.precision = *std::move(precision);
   std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
   if (http.empty()) return RunUntilStopped(signals, host, std::move(core));
   const absl::StatusOr<std::unique_ptr<JobPage>> page = JobPage::Serve(http, log);
@@ -251,6 +255,7 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
                                                    " schedulers"));
   }
   if (absl::Status status = CheckKeys(flags, overlay); !status.ok()) return status;
+  if (absl::Status status = LoadPrecision(overlay).status(); !status.ok()) return status;
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
 }
 

@@ -15,7 +15,7 @@
 #include "absl/types/span.h"
 #include "compression/counts/count_planes.h"
 #include "compression/counts/scale_sum.h"
-#include "compression/counts/vote_rules.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

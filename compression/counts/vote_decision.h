@@ -10,7 +10,7 @@
 
 #include "absl/types/span.h"
 #include "compression/counts/vote_count.h"
-#include "compression/counts/vote_rules.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

@@ -92,7 +92,7 @@ std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundSt
   }
   // Only where no member has put a value in is there none.
   const bool has_contributed =
-      state.contribution.has_value() && state.contribution->weight > 0 && !state.contribution->values.empty();
+      state.contribution.has_value() && state.contribution->weight > 0 && state.contribution->has_values();
   if (message.frames.empty() && has_contributed) return "a result without values";
   if (!message.frames.empty() && state.kind.has_value() && message.kind != *state.kind) {
     return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind));

@@ -6,6 +6,24 @@
 
 namespace banyan {
 
+int64_t Contribution::size_bytes() const {
+  int64_t bytes = values.size_bytes();
+  for (const Buffer& part : parts) bytes += part.size_bytes();
+  return bytes;
+}
+
+std::vector<Buffer> Contribution::Parts() const {
+  if (!parts.empty() || values.empty()) return parts;
+  return {values};
+}
+
+std::vector<Buffer> Contribution::TakeParts() {
+  std::vector<Buffer> taken = Parts();
+  parts.clear();
+  values = Buffer();
+  return taken;
+}
+
 void RoundState::DropAttempt() {
   passing.reset();
   attempt.reset();
@@ -99,17 +117,17 @@ void KeyRounds::RestoreAbstentions(Round before) {
   }
 }
 
-std::optional<Buffer> KeyRounds::TakeBackContribution(Round round) {
+std::optional<std::vector<Buffer>> KeyRounds::TakeBackContribution(Round round) {
   RoundState* state = Find(round);
   if (state == nullptr || state->complete || state->abstains() || !state->contribution.has_value()) return std::nullopt;
-  return std::exchange(state->contribution, std::nullopt)->values;
+  return std::exchange(state->contribution, std::nullopt)->TakeParts();
 }
 
 void KeyRounds::Complete(Round round, uint64_t hash) {
   RoundState& state = rounds_.at(round);
   state.complete = true;
   state.hash = hash;
-  if (state.contribution.has_value()) state.contribution->values = Buffer();
+  if (state.contribution.has_value()) state.contribution->Drop();
   last_complete_ = std::max(last_complete_, round);
   AdvanceComplete();
 }

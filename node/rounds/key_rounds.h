@@ -37,6 +37,16 @@ struct Contribution {
   Buffer values;        // the whole tensor; empty when this node has nothing to say
   uint32_t weight = 0;  // workers in it
   int32_t priority = 0;
+  // Instead of values where rounds may be low-bit: of each worker its own, for each is a voter.
+  std::vector<Buffer> parts = {};
+
+  bool has_values() const { return !values.empty() || !parts.empty(); }
+  int64_t size_bytes() const;
+  // Returns the parts, or else the values, if there are any.
+  std::vector<Buffer> Parts() const;
+  std::vector<Buffer> TakeParts();
+  // Forgets them.
+  void Drop() { TakeParts(); }
 };
 
 // A chunk's one result, as it travels.
@@ -123,8 +133,8 @@ class KeyRounds {
   void TakeBackAbstentions(Round first);
   // Abstains again from rounds before `before` that were taken back.
   void RestoreAbstentions(Round before);
-  // Takes back what was put into the round, and returns its values; none when there is nothing, or it is complete.
-  std::optional<Buffer> TakeBackContribution(Round round);
+  // Takes back what was put into the round, and returns its parts; none when there is nothing, or it is complete.
+  std::optional<std::vector<Buffer>> TakeBackContribution(Round round);
   // Forgets closed rounds that are followed by an open one.
   void DropOld();
 

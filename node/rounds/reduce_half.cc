@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "node/rounds/route_rules.h"
 
 namespace banyan {
 
@@ -13,6 +14,7 @@ ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Bindi
     : id_{key->key, round, binding.slice->epoch, binding.attempt},
       key_(key),
       slice_(binding.slice),
+      route_(binding.route),
       memory_(memory),
       tools_(tools),
       chunks_(binding.chunks->ChunksOf(key->key)) {
@@ -55,6 +57,52 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
   const ElementRange& range = RangeOf(index);
   Count(step, index, tools_.self,
         EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
+}
+
+void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const std::vector<Buffer>& parts,
+                          uint32_t weight) {
+  if (parts.empty()) return CountOwn(step, kind, index, Buffer(), weight);
+  const ElementRange& range = RangeOf(index);
+  // All but one are added by the first computation on the chunk; the weight of all comes with that one.
+  for (size_t i = 1; i < parts.size() && At(index).state != State::kDone; ++i) {
+    const Buffer part = parts[i].Slice(range.first_element, range.elements);
+    At(index).to_add.push_back(EncodeChunk({.codec = CodecId::kFp32}, part, 0));
+  }
+  CountOwn(step, kind, index, parts.front(), weight);
+}
+
+bool ReduceHalf::is_low_bit() const { return IsLowBit(route_, kind_); }
+
+void ReduceHalf::CountVotes(StepContext& step, std::vector<Buffer> parts) {
+  std::vector<ElementRange> ranges;
+  for (const Chunk& chunk : chunks_) ranges.push_back(chunk.range);
+  Start(step, ChunkIndex(0), std::make_unique<CastVotes>(std::move(parts), std::move(ranges), tools_.low_bit),
+        &ReduceHalf::OnVotesCast);
+}
+
+void ReduceHalf::OnVotesCast(StepContext& step, ChunkIndex /*first*/, CastVotes& done) {
+  kind_ = RoundKind::kAggregate;
+  for (uint32_t index = 0; index < chunks(); ++index) {
+    BANYAN_CHECK(chunks_[index].counted.insert(tools_.self).second);
+    Count(step, ChunkIndex(index), tools_.self, done.votes()[index]);
+  }
+}
+
+void ReduceHalf::OnVotesAdded(StepContext& step, ChunkIndex index, AddVotes& done) {
+  if (At(index).state == State::kDone) return;
+  At(index).state = State::kCollecting;
+  At(index).votes = done.sum();
+  Advance(step, index);
+}
+
+void ReduceHalf::FinishVotes(StepContext& step, ChunkIndex index) {
+  auto work = std::make_unique<DecideVotesOfChunk>(std::exchange(At(index).votes, CheckedChunk()), tools_.low_bit);
+  Start(step, index, std::move(work), &ReduceHalf::OnVotesDecided);
+}
+
+void ReduceHalf::OnVotesDecided(StepContext& step, ChunkIndex index, DecideVotesOfChunk& done) {
+  if (At(index).state == State::kDone) return;
+  tools_.owner->OnResultMade(step, id_, index, done.result());
 }
 
 CheckedChunk ReduceHalf::Nothing(ChunkIndex index, uint32_t weight) const {
@@ -107,7 +155,7 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   if (chunk.state != State::kCollecting) return;
   const TreeSlice& place = PlaceOf(index);
   const bool is_leaf = place.reduce_children.empty() && place.reduce_parent.has_value();
-  const bool passes_as_is = is_leaf && !Compresses();
+  const bool passes_as_is = is_leaf && !Compresses() && chunk.to_add.size() <= 1;
   const bool has_all = chunk.counted.size() > place.reduce_children.size();
   if (!chunk.to_add.empty() && !passes_as_is && (has_all || !HoldsOwnAlone(chunk))) return StartAdding(step, index);
   if (!has_all) return;
@@ -117,7 +165,7 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
 }
 
 bool ReduceHalf::HoldsOwnAlone(const Chunk& chunk) {
-  return chunk.sum.empty() && chunk.to_add.size() == 1 && chunk.waiting_bytes == 0;
+  return chunk.sum.empty() && chunk.votes.empty() && chunk.to_add.size() == 1 && chunk.waiting_bytes == 0;
 }
 
 void ReduceHalf::OnResult(ChunkIndex index) {
@@ -126,6 +174,7 @@ void ReduceHalf::OnResult(ChunkIndex index) {
   chunk.behind.clear();
   TakeInputs(chunk);
   chunk.sum = Buffer();
+  chunk.votes = CheckedChunk();
   chunk.sole = CheckedChunk();
 }
 
@@ -139,6 +188,11 @@ std::vector<CheckedChunk> ReduceHalf::TakeInputs(Chunk& chunk) {
 void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kAdding;
+  if (is_low_bit()) {
+    std::vector<CheckedChunk> votes = TakeInputs(chunk);
+    if (!chunk.votes.empty()) votes.push_back(std::exchange(chunk.votes, CheckedChunk()));
+    return Start(step, index, std::make_unique<AddVotes>(std::move(votes)), &ReduceHalf::OnVotesAdded);
+  }
   const bool is_fresh = chunk.sum.empty();
   auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh, TakeInputs(chunk),
                                                 chunk.range.elements);
@@ -157,6 +211,7 @@ CheckedChunk ReduceHalf::TakeUnchanged(ChunkIndex index) {
   if (!chunk.sole.empty()) return std::exchange(chunk.sole, CheckedChunk());
   // A leaf sends its own contribution as it is.
   if (!chunk.to_add.empty()) return TakeInputs(chunk).front();
+  if (!chunk.votes.empty()) return std::exchange(chunk.votes, CheckedChunk());
   if (chunk.sum.empty()) return Nothing(index, chunk.weight);
   // From here on the delivery tracker keeps it.
   return EncodeChunk({.codec = CodecId::kFp32}, std::exchange(chunk.sum, Buffer()), chunk.weight);
@@ -173,6 +228,7 @@ double ReduceHalf::ResultRatio(ChunkIndex index) {
 }
 
 bool ReduceHalf::Compresses() const {
+  if (is_low_bit()) return false;
   switch (kind_) {
     case RoundKind::kAggregate:
       return tools_.encodings->Compresses(*key_);
@@ -230,6 +286,7 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
     if (chunk.sole.empty()) return NoteMissingValues(step, index);
     return tools_.owner->OnResultMade(step, id_, index, std::exchange(chunk.sole, CheckedChunk()));
   }
+  if (!chunk.votes.empty()) return FinishVotes(step, index);
   // No member has put a value in, or those that have are gone after they made a result of another chunk.
   if (chunk.sum.empty()) return FinishSilent(step, index);
   FinishChunk::Coding coding;
@@ -270,7 +327,7 @@ void ReduceHalf::OnFinished(StepContext& step, ChunkIndex index, FinishChunk& do
 
 int64_t ReduceHalf::sum_bytes() const {
   int64_t bytes = 0;
-  for (const Chunk& chunk : chunks_) bytes += chunk.sum.size_bytes();
+  for (const Chunk& chunk : chunks_) bytes += chunk.sum.size_bytes() + chunk.votes.payload_bytes();
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 // Invariants:
 // - Everything that belongs to one attempt is in here (who was counted, partial sums, what is being encoded) and goes
 //   with it. Contributions, results and residuals outlive attempts and are elsewhere.
+// - In a low-bit round sums are counts of votes, and nothing else is ever a part of one.
 // - A member that abstains is counted, whatever the others do.
 // - Each child, and this node, is in a chunk's sum at most once.
 // - With a fixed order no part is added before those of all nodes with lower numbers.
@@ -29,9 +30,11 @@
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/next_residuals.h"
 #include "node/rounds/tensor_memory.h"
+#include "node/rounds/vote_computations.h"
 #include "node/step_context.h"
 #include "proto/chunk_message.h"
 #include "proto/policy_slice.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 
@@ -75,6 +78,7 @@ class ReduceHalf {
     int64_t* waiting_bytes = nullptr;    // of all attempts: children's inputs that no computation adds yet
     Owner* owner = nullptr;
     bool fixed_order = false;  // parts are added in that of their nodes
+    VoteRules low_bit = {};    // of rounds with that route
   };
 
   // Where a chunk stands. One that has its result takes part in nothing more, in whatever attempt.
@@ -125,6 +129,11 @@ class ReduceHalf {
   // Counts this node's own `values`, the whole tensor's, of `weight` workers. Empty values say nothing; their weight is
   // that of workers who are late. REQUIRES: as CountChild.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
+  // The same, of `parts` that add up to the values; none say nothing.
+  void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const std::vector<Buffer>& parts, uint32_t weight);
+  // Casts the votes of this node's workers in a low-bit round, and counts them in all chunks: each of `parts` is a
+  // worker's gradient. REQUIRES: as CountOwn, for every chunk.
+  void CountVotes(StepContext& step, std::vector<Buffer> parts);
   // Counts a child that has brought the chunk's result. REQUIRES: it was not counted; OnResult was called.
   void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
   // Ends the chunk's part in the attempt: its result is here. What comes later for the sum is counted and dropped.
@@ -147,12 +156,18 @@ class ReduceHalf {
     std::map<NodeId, CheckedChunk> behind;  // likewise, but in a fixed order those of lower nodes come first
     int64_t waiting_bytes = 0;              // of children's inputs in both
     Buffer sum;                             // empty before the first input, and while a computation holds it
+    CheckedChunk votes;                     // the same of a low-bit round
     CheckedChunk sole;                      // of a kBroadcast round: the one contribution that is not empty
     NodeId sole_source;                     // who brought it: a child, or this node
     double result_ratio = 1;                // the least that a child has said
     std::vector<Cut> cuts;                  // of what is counted
   };
 
+  bool is_low_bit() const;
+  void OnVotesCast(StepContext& step, ChunkIndex index, CastVotes& done);
+  void OnVotesAdded(StepContext& step, ChunkIndex index, AddVotes& done);
+  void FinishVotes(StepContext& step, ChunkIndex index);
+  void OnVotesDecided(StepContext& step, ChunkIndex index, DecideVotesOfChunk& done);
   Chunk& At(ChunkIndex chunk) { return chunks_[chunk.value()]; }
   // Starts `work` on a chunk; `then` gets it when it has finished, if this attempt still exists.
   template <typename Work>
@@ -195,6 +210,7 @@ class ReduceHalf {
   AttemptId id_;
   const KeySlice* key_;
   std::shared_ptr<const PolicySlice> slice_;
+  PrecisionRoute route_;
   TensorMemory* memory_;
   Tools tools_;
   RoundKind kind_ = RoundKind::kAbstention;  // until somebody who does not abstain is counted

@@ -34,6 +34,7 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       computations_(computations),
       listener_(listener),
       rules_(self, config.workers, config.aggregation.quorum > 0),
+      routes_(config.low_bit),
       encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink(), script),
       early_(config, book),
       silent_(config.heartbeat),
@@ -124,8 +125,8 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   state.binding = binding;
   if (script_ != nullptr) script_->OnBound(key, round, *binding->slice);
   const AggregationConfig& how = config_.aggregation;
-  const ReduceHalf::Tools tools{self_,           how.op, &encodings_,    computations_, &state.residuals,
-                                &waiting_bytes_, this,   how.fixed_order};
+  const ReduceHalf::Tools tools{self_,           how.op, &encodings_,     computations_,  &state.residuals,
+                                &waiting_bytes_, this,   how.fixed_order, routes_.votes()};
   state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
   state.passing.emplace(&*state.attempt);
   BroadcastHalf::Owner* const owner = this;
@@ -167,9 +168,10 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   if (!AgreesOnKind(step, key, round, state, own.kind, self_)) return;
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
+  const std::vector<Buffer> parts = is_silent ? std::vector<Buffer>() : own.Parts();
+  if (!parts.empty() && IsLowBit(state.binding->route, own.kind)) return state.attempt->CountVotes(step, parts);
   for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
-    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values,
-                            is_silent ? 0 : own.weight);
+    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), parts, is_silent ? 0 : own.weight);
   }
 }
 
@@ -213,7 +215,8 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   // Who has said that is no member any more: this node still waits for the one that is.
   if (!ChunkRules::IsOfThisStart(message, *state))
     return Refuse(step, message, "its source has been started again since");
-  const std::string fault = rules_.FaultOf(message, *state);
+  std::string fault = rules_.FaultOf(message, *state);
+  if (fault.empty()) fault = routes_.FaultOf(message, state->binding->route);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
   if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
   const bool is_more = !was_kept && state->attempt->WouldWait(message.id.chunk, message.route.source());
@@ -257,7 +260,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   if (attempt.HasCounted(chunk, source)) return Verdict::kTaken;
   // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
   absl::StatusOr<CheckedChunk> input =
-      CheckChunk({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
+      routes_.Check({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
   if (!input.ok()) return Refuse(step, state, message, std::string(input.status().message()));
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   if (message.cut_frames > 0) message.cuts.push_back({source, message.cut_frames});

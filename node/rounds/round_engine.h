@@ -41,6 +41,7 @@
 #include "node/rounds/replicas.h"
 #include "node/rounds/round_reports.h"
 #include "node/rounds/round_script.h"
+#include "node/rounds/route_rules.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
@@ -93,7 +94,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   }
   // Takes back what this node has put into a round, and returns its values; none when there is nothing, or the round is
   // complete. The attempt under way goes on with it, and one of the next epoch waits for another contribution.
-  std::optional<Buffer> TakeBackContribution(KeyId key, Round round) {
+  std::optional<std::vector<Buffer>> TakeBackContribution(KeyId key, Round round) {
     const auto known = keys_.find(key);
     return known == keys_.end() ? std::nullopt : known->second.rounds.TakeBackContribution(round);
   }
@@ -171,6 +172,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   const Replicas& replicas() const { return replicas_; }
   // Returns how many chunks of earlier epochs have come.
   uint64_t stale_chunks() const { return stale_chunks_; }
+  // Returns how many chunks disagreed with the precision route of their round.
+  uint64_t route_violations() const { return routes_.violations(); }
 
   std::vector<NodeReport::Memory> MemoryReport() const;
 
@@ -240,6 +243,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   ComputationTable* computations_;
   Listener* listener_;
   ChunkRules rules_;
+  RouteRules routes_;
   Epoch epoch_;                     // that has begun last
   Epoch planned_;                   // whose plan is known
   int64_t waiting_bytes_ = 0;       // of inputs that no computation adds yet; attempts count it

@@ -50,7 +50,7 @@ std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
     weights += sizes.weights_bytes;
     optimizers += sizes.optimizer_bytes;
     for (const auto& [round, state] : of_key.rounds.all()) {
-      if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
+      if (state.contribution.has_value()) contributions += state.contribution->size_bytes();
       if (state.attempt.has_value()) sums += state.attempt->sum_bytes();
       if (state.results.has_value()) results += state.results->size_bytes();
       next_residuals += state.residuals.size_bytes();

@@ -286,6 +286,16 @@ RequestId TestCluster::Barrier(uint32_t node, uint32_t worker) {
   return Call(node, WorkerBarrier{{}, WorkerId(worker)});
 }
 
+RequestId TestCluster::ReportHealth(uint32_t node, uint32_t worker, const TrainingHealth& health) {
+  return Call(node, WorkerReportLoss{{},
+                                     WorkerId(worker),
+                                     static_cast<uint64_t>(health.step),
+                                     health.loss,
+                                     health.progress,
+                                     health.learning_rate_fraction,
+                                     health.metric});
+}
+
 RequestId TestCluster::RegisterWeights(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& weights) {
   return Call(node, WorkerRegisterWeights{{}, WorkerId(worker), key, Buffer::CopyOf(weights)});
 }

@@ -47,6 +47,7 @@ class TestCluster {
   RequestId Broadcast(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& values);
   RequestId Barrier(uint32_t node, uint32_t worker);
   RequestId RegisterWeights(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& weights);
+  RequestId ReportHealth(uint32_t node, uint32_t worker, const TrainingHealth& health);
   RequestId DescribeWait(uint32_t node, uint32_t worker, const std::string& name);
   void Detach(uint32_t node, uint32_t worker, bool clean);
   // Attaches worker 0 of every node and initialises "w" everywhere with `values`; its key is KeyId(1).

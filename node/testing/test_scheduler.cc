@@ -1,5 +1,6 @@
 #include "node/testing/test_scheduler.h"
 
+#include <iterator>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -164,7 +165,7 @@ void TestScheduler::GoOn() {
     for (auto& [round, bound] : bound_[row.key]) {
       if (round < first_open || closed_.contains({row.key, round})) continue;
       bound.attempt = bound.attempt.Next();
-      plan.bindings.push_back({row.key, row.key, round, round, bound.attempt, bound.chunk_max_elements});
+      plan.bindings.push_back({row.key, row.key, round, round, bound.attempt, bound.chunk_max_elements, bound.route});
       held_.erase({row.key, round});
     }
   }
@@ -250,11 +251,16 @@ void TestScheduler::On(uint32_t node, const PolicyRequest& request) {
     if (closed_.contains({entry.key, entry.round})) continue;
     const auto next_closed = next_closed_.find(entry.key);
     if (epoch > Epoch(1) && next_closed != next_closed_.end() && entry.round < next_closed->second) continue;
-    const Bound& bound =
-        bound_[entry.key].try_emplace(entry.round, Bound{Attempt(0), config_.chunk_max_elements}).first->second;
-    answer.bindings.push_back({entry.key, entry.round, entry.round, version, bound.attempt});
+    const Bound fresh{Attempt(0), config_.chunk_max_elements, RouteOf(entry.round)};
+    const Bound& bound = bound_[entry.key].try_emplace(entry.round, fresh).first->second;
+    answer.bindings.push_back({entry.key, entry.round, entry.round, version, bound.attempt, 0, bound.route});
   }
   Say(node, std::move(answer));
+}
+
+PrecisionRoute TestScheduler::RouteOf(Round round) const {
+  const auto after = routes.upper_bound(round);
+  return after == routes.begin() ? PrecisionRoute::kPlain : std::prev(after)->second;
 }
 
 void TestScheduler::ReleasePolicies() {

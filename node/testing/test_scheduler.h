@@ -84,12 +84,16 @@ class TestScheduler {
   PolicyVersion version = PolicyVersion(3);
   std::vector<std::string> unequal_hashes;
   Epoch epoch = Epoch(1);
+  // Of rounds that are asked for from now on, by the first round with it; plain before.
+  std::map<Round, PrecisionRoute> routes;
 
  private:
   struct Bound {
     Attempt attempt;
     int64_t chunk_max_elements = 0;
+    PrecisionRoute route = PrecisionRoute::kPlain;
   };
+  PrecisionRoute RouteOf(Round round) const;
   void On(uint32_t node, const Join& join);
   void On(uint32_t node, const Heartbeat& heartbeat);
   void On(uint32_t node, const RegisterKeys& keys);

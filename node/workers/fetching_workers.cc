@@ -86,7 +86,7 @@ void FetchingWorkers::TakeBack(LocalKey& local) {
   for (auto round = local.rounds.lower_bound(local.waits_from); round != local.rounds.end(); ++round) {
     LocalRound& state = round->second;
     if (!state.contributed || state.complete) continue;
-    std::optional<Buffer> values = engine_->TakeBackContribution(local.key, round->first);
+    std::optional<std::vector<Buffer>> values = engine_->TakeBackContribution(local.key, round->first);
     if (values.has_value()) state.TakeBack(*std::move(values));
   }
 }

@@ -16,13 +16,13 @@ std::vector<Buffer> LocalRound::TakeParts(uint32_t workers) {
   contributed = true;
   in_sum.resize(workers);
   for (uint32_t worker = 0; worker < workers; ++worker) in_sum[worker] = in_sum[worker] || has_pushed[worker];
-  std::vector<Buffer> parts = {std::exchange(taken_back, Buffer())};
+  std::vector<Buffer> parts = std::exchange(taken_back, {});
   for (Buffer& gradient : std::exchange(gradients, {})) parts.push_back(std::move(gradient));
   std::erase_if(parts, [](const Buffer& part) { return part.empty(); });
   return parts;
 }
 
-void LocalRound::TakeBack(Buffer values) {
+void LocalRound::TakeBack(std::vector<Buffer> values) {
   contributed = false;
   taken_back = std::move(values);
   gradients.clear();

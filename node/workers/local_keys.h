@@ -45,13 +45,13 @@ struct LocalRound {
   int32_t priority = 0;
   Timestamp since;  // its first worker came
   uint32_t pushed = 0;
-  uint32_t left_out = 0;          // of them: pushed, but without a part in the sum
-  uint32_t late = 0;              // not of them: the round is contributed without waiting for them
-  std::vector<Buffer> gradients;  // by worker, until they are summed
-  std::vector<bool> in_sum;       // by worker: has a part in what was contributed
-  Buffer taken_back;              // that sum, while it waits for more parts
-  std::vector<bool> has_pushed;   // by worker; empty for a round that no worker here pushes
-  std::vector<bool> asked;        // by worker: one of its calls waits, or has waited, for the result
+  uint32_t left_out = 0;           // of them: pushed, but without a part in the sum
+  uint32_t late = 0;               // not of them: the round is contributed without waiting for them
+  std::vector<Buffer> gradients;   // by worker, until they are summed
+  std::vector<bool> in_sum;        // by worker: has a part in what was contributed
+  std::vector<Buffer> taken_back;  // those parts, while they wait for more
+  std::vector<bool> has_pushed;    // by worker; empty for a round that no worker here pushes
+  std::vector<bool> asked;         // by worker: one of its calls waits, or has waited, for the result
   std::vector<WaitingCall> waiting;
   bool contributed = false;
   bool is_timed = false;  // as what the workers wait for
@@ -61,7 +61,7 @@ struct LocalRound {
   // values.
   std::vector<Buffer> TakeParts(uint32_t workers);
   // Takes back what was contributed, until more has been pushed.
-  void TakeBack(Buffer values);
+  void TakeBack(std::vector<Buffer> values);
   // True if the worker has pushed the round.
   bool HasPart(WorkerId worker) const { return !has_pushed.empty() && has_pushed[worker.value()]; }
 };

@@ -28,6 +28,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
       has_optimizer_(IsOptimizer(config.aggregation.op)),
+      has_low_bit_(config.low_bit.has_value()),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
       fetching_(&keys_, engine),
@@ -353,7 +354,8 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   std::vector<Buffer> gradients = state.TakeParts(workers_.size());
   if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
   if (!is_broadcast && weight > 0 && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local));
-  if (gradients.size() <= 1 || is_broadcast) {
+  if (gradients.size() <= 1 || is_broadcast || has_low_bit_) {
+    if (has_low_bit_ && !is_broadcast) contribution.parts = std::exchange(gradients, {});
     // Where all that was pushed is left out, or nothing was, this node says nothing.
     if (!gradients.empty()) contribution.values = std::move(gradients.front());
     return PutIn(step, local.key, round, std::move(contribution));
@@ -373,7 +375,7 @@ void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution c
   LocalKey& local = *keys_.Find(key);
   const auto state = local.rounds.find(round);
   if (round >= local.waits_from && state != local.rounds.end()) {
-    return state->second.TakeBack(std::move(contribution.values));
+    return state->second.TakeBack(contribution.TakeParts());
   }
   engine_->Contribute(step, key, round, std::move(contribution));
 }
@@ -473,6 +475,7 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.lags = patterns_.Report();
   report.refusals = refusals_.rows();
   report.late_rounds = late_.late_rounds();
+  report.route_violations = engine_->route_violations();
   if (late_.is_on()) report.memory.push_back({"late workers", static_cast<uint64_t>(late_.size_bytes())});
 }
 

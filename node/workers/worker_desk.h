@@ -161,6 +161,9 @@ class WorkerDesk {
   void On(StepContext& step, WorkerReportLoss& call) {
     step_ = call.step;
     loss_ = call.loss;
+    const TrainingHealth health{static_cast<int64_t>(call.step), call.loss, call.progress, call.learning_rate_fraction,
+                                call.metric};
+    if (has_low_bit_ && scheduler_->joined()) scheduler_->Send(step, HealthReport{call.worker, health});
     Complete(step, call.request, absl::OkStatus());
   }
   void On(StepContext& step, WorkerRegisterWeights& call) {
@@ -250,6 +253,7 @@ class WorkerDesk {
   Listener* listener_;
   uint32_t rounds_in_flight_;
   bool has_optimizer_;
+  bool has_low_bit_;  // rounds may be: each worker is a voter, and the scheduler hears how training goes
   WorkerRoster workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "precision/control/commander.h"
 #include "precision/control/route.h"
@@ -39,6 +40,9 @@ class PrecisionController {
   // What came of the round that began last.
   void Observe(const TrainingHealth& health);
 
+  // Goes on after a restart where these scopes were admitted: the warm-up is over, and admitted slices are vetoed, if
+  // they were, for a whole cooldown. What the run had learned of its noise is forgotten.
+  void Resume(const std::vector<std::string>& admitted, bool is_vetoed);
   void ForceVeto(bool vetoes) { supervisor_.Force(vetoes); }
 
   // Scopes of the binding's candidates; empty before the warm-up is over.

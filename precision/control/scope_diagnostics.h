@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "compression/counts/vote_rules.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

@@ -37,6 +37,11 @@ void Supervisor::Admit() {
   if (controls.probe) probe_steps_left_ = controls.probe_steps;
 }
 
+void Supervisor::Resume(bool was_vetoed) {
+  detector_.Reset();
+  if (was_vetoed) cooldown_left_ = recovery_.cooldown_steps;
+}
+
 Veto Supervisor::Decide() {
   if (is_forced_) return Veto::kForced;
   if (!profile_.controls.veto) return Veto::kNone;

@@ -42,6 +42,10 @@ class Supervisor {
   // The route is admitted: the next round is the first that it decides.
   void Admit();
 
+  // The route had been admitted before a restart: the next round is the first that this decides, after a cooldown where
+  // it `was_vetoed`.
+  void Resume(bool was_vetoed);
+
   // Decides on the next round. REQUIRES: admitted; called once per round, each followed by Observe.
   Veto Decide();
   // What came of the round that was decided last, or of an earlier one where reports take their time.

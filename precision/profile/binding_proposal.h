@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "compression/counts/vote_rules.h"
 #include "precision/profile/named_shape.h"
 #include "precision/profile/precision_binding.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

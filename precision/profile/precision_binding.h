@@ -12,8 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "compression/counts/vote_rules.h"
 #include "precision/profile/provenance.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

@@ -25,6 +25,9 @@ enum class CodecId : uint8_t {
   kTrimRht,        // as kTrimSign, after a randomized Hadamard transform
   kTrimRhtLevels,  // the same in six levels
   kTrimTopK,       // as kTopK, in tiers by magnitude
+  // Of low-bit rounds; no configuration names them.
+  kVoteCount,     // votes of workers on each element, counted exactly
+  kVoteDecision,  // what the root makes of them
 };
 
 }  // namespace banyan

@@ -30,6 +30,8 @@ JobConfig SampleConfig() {
   config.lost_after = absl::Seconds(7);
   config.scheduler_lost_after = absl::Minutes(70);
   config.resend_after = absl::Nanoseconds(1500000001);
+  config.low_bit =
+      VoteRules{LowBitFamily::kTernary, ZeroGate::kResult, 0.625, 0.375, VoteAggregate::kMean, TieRule::kPositive};
   config.schedulers = {"tcp://10.0.0.1:7700", "tcp://[fd00::2]:7700"};
   config.compression.least_elements = 2048;
   config.compression.rules = {{.keys = "fc*.weight",
@@ -98,6 +100,7 @@ NodeReport SampleReport() {
   report.lags = {{KeyId(2), WorkerId(1), Round(2), Round(18), 7}, {KeyId(4), WorkerId(2), Round(16), Round(17), 3}};
   report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
   report.late_rounds = 12;
+  report.route_violations = 5;
   report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }
@@ -136,6 +139,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
   messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
+  messages.emplace_back(HealthReport{WorkerId(2), {1700, 0.4375, 0.25, 0.5, 0.875}});
   messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
@@ -150,10 +154,11 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(KeysAssigned{
       Term(3), KeyTableVersion(2), {{KeyId(1), "fc1.weight", 401408, 78}, {KeyId(2), "fc1.bias", 512, 77}}});
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
-  messages.emplace_back(PolicyAnswer{Term(3),
-                                     Epoch(1),
-                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768},
-                                      {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768}}});
+  messages.emplace_back(
+      PolicyAnswer{Term(3),
+                   Epoch(1),
+                   {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, PrecisionRoute::kLowBit},
+                    {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, PrecisionRoute::kLowBit}}});
   messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
@@ -164,12 +169,13 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(WaitAnswer{Term(3), KeyId(1), Round(18), "it waits for n4, which has not pushed it"});
   messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
   messages.emplace_back(EpochBegin{Term(3), Epoch(6), "n4 has been silent for 5s"});
-  messages.emplace_back(EpochPlan{Term(3),
-                                  Epoch(6),
-                                  PolicyVersion(12),
-                                  {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}},
-                                  {{KeyId(1), KeyId(3), Round(17), Round(18), Attempt(2), 65536},
-                                   {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768}}});
+  messages.emplace_back(
+      EpochPlan{Term(3),
+                Epoch(6),
+                PolicyVersion(12),
+                {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}},
+                {{KeyId(1), KeyId(3), Round(17), Round(18), Attempt(2), 65536, PrecisionRoute::kFallback},
+                 {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768, PrecisionRoute::kLowBit}}});
   messages.emplace_back(OperatorReply{true, "planner fapt becomes star"});
 }
 
@@ -230,6 +236,7 @@ WireSample SampleChunk() {
   chunk.place = 300;
   chunk.frames = {{CodecId::kFp32, 40, 60, 240}, {CodecId::kFp32, 1, 39, 156}};
   chunk.result_ratio = 0.25;
+  chunk.precision = PrecisionRoute::kFallback;
   chunk.link_sequence = 70000;
   chunk.sent_at = Timestamp::FromNanoseconds(1234567890123);
   chunk.ack_may_wait = true;

@@ -156,7 +156,13 @@ Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> w
 Ticket Session::Barrier(CallOptions options) { return Ticket(core_->Barrier(SettingsOf(std::move(options)))); }
 
 Ticket Session::ReportLoss(uint64_t step, double loss, CallOptions options) {
-  return Ticket(core_->ReportLoss(step, loss, SettingsOf(std::move(options))));
+  return ReportHealth({.step = step, .loss = loss}, std::move(options));
+}
+
+Ticket Session::ReportHealth(const TrainingHealthReport& health, CallOptions options) {
+  const ReportLossCall report{{},           health.step, health.loss, health.progress, health.learning_rate_fraction,
+                              health.metric};
+  return Ticket(core_->ReportLoss(report, SettingsOf(std::move(options))));
 }
 
 absl::Status Session::ShareState(std::vector<StatePart> parts) {

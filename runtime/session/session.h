@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,14 @@ namespace banyan {
 class Operation;
 class SessionCore;
 class SlotLease;
+
+struct TrainingHealthReport {
+  uint64_t step = 0;  // from 1
+  double loss = 0;
+  double progress = 0;                          // part of the run that is done, in [0, 1]; 0 where it is not known
+  double learning_rate_fraction = 1;            // of the largest learning rate, in [0, 1]
+  std::optional<double> metric = std::nullopt;  // such as accuracy on a holdout set; larger is better
+};
 
 struct SessionOptions {
   std::string node = {};  // the node's worker socket, unix:/path
@@ -229,6 +238,10 @@ class Session {
   Ticket Barrier(CallOptions options = {});
   // Tells the loss of training step `step`, for `status` and the live display.
   Ticket ReportLoss(uint64_t step, double loss, CallOptions options = {});
+  // Tells how the training goes at a step. Where the job has an operating profile (docs/precision.md) the scheduler
+  // decides on the routes of the next rounds when all workers have told it of the step: call it before the step's
+  // pushes. ReportLoss is the same of what is least.
+  Ticket ReportHealth(const TrainingHealthReport& health, CallOptions options = {});
 
   // The three by which a worker that begins while others train gets their training state. A program opens its session,
   // calls Init for all keys, shares its state and fetches that of the others. Then it trains, and passes a boundary

@@ -79,9 +79,14 @@ class SessionCore {
     StartPlainCall(operation, /*prompt=*/false, [](CallId id) { return BarrierCall{id}; });
     return operation;
   }
-  OperationPtr ReportLoss(uint64_t step, double loss, Settings settings) {
+  // Starts a report that has everything but its call.
+  OperationPtr ReportLoss(const ReportLossCall& report, Settings settings) {
     OperationPtr operation = make_.Make("loss report", {}, std::move(settings.on_done));
-    StartPlainCall(operation, /*prompt=*/true, [=](CallId id) { return ReportLossCall{id, step, loss}; });
+    StartPlainCall(operation, /*prompt=*/true, [&report](CallId id) {
+      ReportLossCall call = report;
+      call.call = id;
+      return call;
+    });
     return operation;
   }
   // Says good-bye and ends what still runs with CANCELLED. Returns when the last callback has run. Operations that

@@ -289,7 +289,8 @@ absl::Status WorkerConnection::On(const BarrierCall& call) {
 
 absl::Status WorkerConnection::On(const ReportLossCall& call) {
   StartPlain(call.call, [&call](RequestId request, WorkerId worker) {
-    return WorkerReportLoss{request, worker, call.step, call.loss};
+    return WorkerReportLoss{request,    worker, call.step, call.loss, call.progress, call.learning_rate_fraction,
+                            call.metric};
   });
   return absl::OkStatus();
 }

@@ -47,7 +47,7 @@ class PlanWriter {
 
 EpochPlan::Binding Entry(const BoundRounds& rounds, Attempt attempt, const PublishedPolicies& policies) {
   const int64_t elements = rounds.chunk_max_elements > 0 ? rounds.chunk_max_elements : policies.ChunkOf(rounds.policy);
-  return {KeyId(), KeyId(), rounds.first_round, rounds.last_round, attempt, elements};
+  return {KeyId(), KeyId(), rounds.first_round, rounds.last_round, attempt, elements, rounds.route};
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   config.scheduler_lost_after = overlay.membership.scheduler_lost_after;
   config.compression = overlay.compression;
   config.trimming = overlay.trimming;
+  config.low_bit = overlay.low_bit;
   // Of a single one the node knows a better address: the one by which it has come.
   if (overlay.scheduler.addresses.size() > 1) config.schedulers = overlay.scheduler.addresses;
   if (config.schedulers.size() > kMaxSchedulers) config.schedulers.resize(kMaxSchedulers);

@@ -199,6 +199,8 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
     comparison.Refuse("compression", "its rules or its least_elements differ");
   }
   if (running.trimming != wanted.trimming) comparison.Refuse("trimming", "its policy or a parameter of it differs");
+  comparison.Fixed("precision.profile", running.precision.profile, wanted.precision.profile);
+  comparison.Fixed("precision.binding", running.precision.binding, wanted.precision.binding);
   CompareTransport(running.transport, wanted.transport, comparison);
   CompareMembership(running.membership, wanted.membership, comparison);
   comparison.Fixed("policy.lease_seconds", running.policy.lease, wanted.policy.lease);

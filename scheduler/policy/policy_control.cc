@@ -183,6 +183,7 @@ void PolicyControl::Adopt(PlanDecision decision) {
 }
 
 std::string PolicyControl::Change(Reconfiguration& done) {
+  done.overlay.low_bit = overlay_->low_bit;
   *overlay_ = std::move(done.overlay);
   replanner_.OnReconfigured(context_->now, *overlay_, std::move(done.believed), std::move(done.planner_config));
   members_->AddNodes();
@@ -198,6 +199,15 @@ std::string PolicyControl::Change(Reconfiguration& done) {
 void PolicyControl::Announce() {
   publisher_.SendNewest();
   RetirePolicies();
+}
+
+void PolicyControl::ReviewRoutes() {
+  if (routes_ == nullptr || policies().Current() == nullptr || routes_->State() == publisher_.precision()) return;
+  // Rounds that are bound meanwhile follow the new routes already; the others wait for the change under way.
+  if (rounds_->is_frozen() || rounds_->has_departed() || rounds_->cut().has_value()) return;
+  publisher_.PutAgain(routes_->State().is_vetoed ? "a veto of low-bit rounds" : "other precision routes");
+  rounds_->UsePolicy(publisher_.last_version(), policies().Current()->members.size());
+  Announce();
 }
 
 void PolicyControl::RetirePolicies() {

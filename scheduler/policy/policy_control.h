@@ -68,6 +68,14 @@ class PolicyControl {
   // Membership changes no more: goes on with what has waited.
   void Resume();
 
+  // Lets `routes` say how rounds are bound from now on. They outlive this.
+  void UseRoutes(const RouteSource* routes) {
+    routes_ = routes;
+    rounds_->UseRoutes(routes);
+    publisher_.UseRoutes(routes);
+  }
+  // Publishes the policy in use anew where routes have changed, so that leases with former ones end.
+  void ReviewRoutes();
   // Ends leases under earlier policies early, as far as that is not done or under way. To be called after each step.
   void ReviewLeases() { cutter_.Review(publisher_.last_version()); }
   // Takes a member's answer in a cut of leases.
@@ -116,6 +124,7 @@ class PolicyControl {
   std::vector<NodeId> epoch_members_;
   std::string epoch_reason_;
   std::string epoch_failure_;
+  const RouteSource* routes_ = nullptr;
 };
 
 }  // namespace banyan

@@ -16,19 +16,19 @@ std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   return MakeBinding(key, *lease);
 }
 
-Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy) {
+Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, PrecisionRoute route) {
   Leases& leases = keys_[key];
   BANYAN_CHECK(Covering(leases, round) == leases.end());
   uint64_t last = round.value() + (round == Round(0) ? 0 : rounds - 1);
   const auto next = leases.upper_bound(round);
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
-  const Lease lease = {Round(last), policy, Attempt(0), 0, last - round.value() + 1};
+  const Lease lease = {Round(last), policy, Attempt(0), 0, last - round.value() + 1, route};
   leases.emplace(round, lease);
   Count(policy);
-  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0};
+  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0, route};
 }
 
-bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy) {
+bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return false;
   Leases& leases = found->second;
@@ -39,8 +39,12 @@ bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy) {
     has_any = true;
     const Round first = std::max(lease->first, from);
     const uint64_t rounds = lease->second.last.value() - first.value() + 1;
-    const Lease rest = {lease->second.last, policy, lease->second.attempt, 0,
-                        first == lease->first ? lease->second.open_rounds : rounds};
+    const Lease rest = {lease->second.last,
+                        policy,
+                        lease->second.attempt,
+                        0,
+                        first == lease->first ? lease->second.open_rounds : rounds,
+                        route};
     Count(policy);
     if (first == lease->first) {
       lease->second = rest;
@@ -77,8 +81,8 @@ bool Bindings::Restore(const Binding& binding) {
   const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
   if (overlaps) return false;
   const uint64_t rounds = binding.last_round.value() - binding.first_round.value() + 1;
-  leases.emplace(binding.first_round,
-                 Lease{binding.last_round, binding.policy, binding.attempt, binding.chunk_max_elements, rounds});
+  leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt,
+                                            binding.chunk_max_elements, rounds, binding.route});
   Count(binding.policy);
   return true;
 }
@@ -129,6 +133,13 @@ bool Bindings::HasBelow(KeyId key, PolicyVersion policy, Round from) const {
          });
 }
 
+bool Bindings::HasOtherRoute(KeyId key, PolicyVersion policy, Round from, PrecisionRoute route) const {
+  const auto leases = keys_.find(key);
+  return leases != keys_.end() && std::any_of(leases->second.begin(), leases->second.end(), [&](const auto& lease) {
+           return lease.second.policy < policy && lease.second.last >= from && lease.second.route != route;
+         });
+}
+
 std::vector<Bindings::Binding> Bindings::LeasesUnder(PolicyVersion policy) const {
   std::vector<Binding> found;
   for (const auto& [key, leases] : keys_) {
@@ -145,8 +156,13 @@ std::optional<PolicyVersion> Bindings::OldestPolicy() const {
 }
 
 Bindings::Binding Bindings::MakeBinding(KeyId key, const Leases::value_type& lease) {
-  return {
-      key, lease.first, lease.second.last, lease.second.policy, lease.second.attempt, lease.second.chunk_max_elements};
+  return {key,
+          lease.first,
+          lease.second.last,
+          lease.second.policy,
+          lease.second.attempt,
+          lease.second.chunk_max_elements,
+          lease.second.route};
 }
 
 Bindings::Leases::const_iterator Bindings::Covering(const Leases& leases, Round round) {

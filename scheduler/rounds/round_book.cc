@@ -51,8 +51,8 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   }
   for (const EpochPlan::Binding& run : plan.bindings) {
     for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
-      BANYAN_CHECK(
-          bindings_.Restore({key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements}));
+      BANYAN_CHECK(bindings_.Restore(
+          {key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements, run.route}));
     }
   }
   RoundOutcome outcome;
@@ -66,6 +66,9 @@ bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
     // Members ask one round ahead, and what they hold is closed a round later.
     const Round soon(closer_.AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
     if (bindings_.HasBelow(key, policy, soon)) return true;
+    // Another route is wanted as soon as can be.
+    const Round next = closer_.AfterClosed(key).Next();
+    if (bindings_.HasOtherRoute(key, policy, next, RouteOf(key, next))) return true;
   }
   return false;
 }
@@ -77,7 +80,7 @@ CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
     const auto of_key = begun.find(key);
     // What is closed was begun by all.
     const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, closer_.AfterClosed(key));
-    if (bindings_.HasBelow(key, cut.policy, from)) cut.rounds.push_back({key, from});
+    if (bindings_.HasBelow(key, cut.policy, from)) cut.rounds.push_back({key, from, RouteOf(key, from)});
   }
   return cut;
 }
@@ -88,7 +91,9 @@ std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     if (bindings_.HasBelow(key, policy)) keys.push_back(key);
   }
-  for (const CutBound::Entry& entry : cut.rounds) BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy));
+  for (const CutRecord::Entry& entry : cut.rounds) {
+    BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy, entry.route));
+  }
   std::vector<PolicyAnswer::Binding> leases;
   for (const KeyId key : keys) {
     for (const BoundRounds& lease : bindings_.LeasesOf(key)) leases.push_back(lease.ToAnswer());
@@ -204,7 +209,7 @@ void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   // All members hear of it when the cut is over.
   if (binding.has_value() && cut_.has_value() && binding->policy < *cut_) return;
   if (!binding.has_value()) {
-    binding = bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_);
+    binding = bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_, RouteOf(entry.key, entry.round));
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);
@@ -235,11 +240,13 @@ bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& out
     outcome.closed_before.push_back(ClosedEverywhere::Entry{key, round});
     return false;
   }
-  if (!bindings_.Find(key, round).has_value()) {
+  const std::optional<BoundRounds> binding = bindings_.Find(key, round);
+  if (!binding.has_value()) {
     outcome.rejections.push_back(absl::StrCat("a report that ", Describe(key, round), " is closed, which never began"));
     return false;
   }
   if (closer_.Report(node, key, round, member_count_)) {
+    ++closed_with_[static_cast<size_t>(binding->route)];
     bindings_.Forget(key, round);
     pacer_.NoteOpen(closer_.FirstOpen(key));
     outcome.closed.push_back(ClosedEverywhere::Entry{key, round});

@@ -14,6 +14,7 @@
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -33,6 +34,7 @@
 #include "scheduler/rounds/lease_pacer.h"
 #include "scheduler/rounds/result_digests.h"
 #include "scheduler/rounds/round_closer.h"
+#include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -59,6 +61,11 @@ class RoundBook {
 
   // Takes the names of nodes that were added to the overlay.
   void SetNodeNames(std::vector<std::string> names) { node_names_ = std::move(names); }
+
+  // Binds rounds to routes of this source from now on; plain ones before. It outlives this.
+  void UseRoutes(const RouteSource* routes) { routes_ = routes; }
+  // Returns how many rounds of keys with this route have closed since the start of the scheduler.
+  uint64_t ClosedWith(PrecisionRoute route) const { return closed_with_[static_cast<size_t>(route)]; }
 
   // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
   // the first that it governs.
@@ -144,6 +151,10 @@ class RoundBook {
   void Unpark(KeyId key, RoundOutcome& outcome);
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
+  // Sums go low-bit alone, and round 0 is none.
+  PrecisionRoute RouteOf(KeyId key, Round round) const {
+    return routes_ == nullptr || round == Round(0) ? PrecisionRoute::kPlain : routes_->RouteOf(key);
+  }
   bool InWindow(KeyId key, Round round) const;
   uint64_t window_rounds() const {
     return std::max(kMinOpenWindowRounds, kOpenWindowFactor * (pacer_.longest() + rounds_in_flight_));
@@ -162,6 +173,8 @@ class RoundBook {
   RoundCloser closer_;
   ResultDigests digests_;
   std::set<ParkedId> parked_;
+  const RouteSource* routes_ = nullptr;
+  std::array<uint64_t, 3> closed_with_ = {};  // by route
 };
 
 }  // namespace banyan

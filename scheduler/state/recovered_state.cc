@@ -57,8 +57,8 @@ class Replay {
 
   absl::Status operator()(const CutRecord& record) {
     if (!HasPolicy(record.policy)) return absl::DataLossError("a cut without its policy");
-    for (const CutBound::Entry& entry : record.rounds) {
-      if (!HasKey(entry.key) || !state_.rounds.Cut(entry.key, entry.round, record.policy)) {
+    for (const CutRecord::Entry& entry : record.rounds) {
+      if (!HasKey(entry.key) || !state_.rounds.Cut(entry.key, entry.round, record.policy, entry.route)) {
         return absl::DataLossError("a cut of rounds that no earlier policy governs, or that have closed");
       }
     }

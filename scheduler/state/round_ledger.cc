@@ -14,15 +14,15 @@ bool RoundLedger::Bind(const Binding& binding) {
   const auto next = leases.upper_bound(binding.last_round);
   const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
   if (!overlaps && open > 0) {
-    leases.emplace(binding.first_round,
-                   Lease{binding.last_round, binding.policy, binding.attempt, binding.chunk_max_elements, open});
+    leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt,
+                                              binding.chunk_max_elements, open, binding.route});
     return true;
   }
   if (leases.empty()) leases_.erase(binding.key);
   return false;
 }
 
-bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy) {
+bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route) {
   const auto found = leases_.find(key);
   if (found == leases_.end()) return false;
   const auto closed = closed_.find(key);
@@ -35,8 +35,8 @@ bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy) {
     if (lease->second.policy >= policy || lease->second.last < from) continue;
     has_any = true;
     const Round first = std::max(lease->first, from);
-    const Lease rest = {lease->second.last, policy, lease->second.attempt, 0,
-                        CountOpen(first, lease->second.last, over)};
+    const Lease rest = {
+        lease->second.last, policy, lease->second.attempt, 0, CountOpen(first, lease->second.last, over), route};
     if (first == lease->first) {
       lease->second = rest;
       continue;
@@ -85,7 +85,8 @@ bool RoundLedger::Rebind(const EpochPlanRecord& plan) {
   }
   for (const EpochPlan::Binding& run : plan.bindings) {
     for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
-      if (!Bind({key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements})) return false;
+      if (!Bind({key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements, run.route}))
+        return false;
     }
   }
   return true;
@@ -95,7 +96,8 @@ std::vector<RoundLedger::Binding> RoundLedger::OpenBindings() const {
   std::vector<Binding> bindings;
   for (const auto& [key, leases] : leases_) {
     for (const auto& [first, lease] : leases) {
-      bindings.push_back(Binding{key, first, lease.last, lease.policy, lease.attempt, lease.chunk_max_elements});
+      bindings.push_back(
+          Binding{key, first, lease.last, lease.policy, lease.attempt, lease.chunk_max_elements, lease.route});
     }
   }
   return bindings;

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "core/ids.h"
 #include "proto/policy_slice.h"
+#include "proto/precision/precision_route.h"
 #include "proto/scheduler_messages.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
@@ -49,6 +50,14 @@ struct OverlayText {
   friend bool operator==(const OverlayText&, const OverlayText&) = default;
 };
 
+// What of the decisions on precision routes outlives a scheduler.
+struct PrecisionState {
+  bool is_decided = false;            // the warm-up is over
+  std::vector<std::string> admitted;  // scopes, in rising order
+  bool is_vetoed = false;             // admitted scopes have the route kFallback
+  friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
+};
+
 // A policy was put into force. The record has all that its slices and the next policy build on, so that a restarted
 // scheduler goes on with it.
 struct PolicyRecord {
@@ -60,6 +69,7 @@ struct PolicyRecord {
   NodeId source;                       // whose values a kBroadcast round takes
   // The links of the overlay that the policy was made without: from and to.
   std::vector<std::pair<NodeId, NodeId>> left_out;
+  PrecisionState precision;  // by which rounds are bound to it
   friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 
@@ -71,8 +81,11 @@ struct BoundRounds {
   PolicyVersion policy;
   Attempt attempt;
   int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
+  PrecisionRoute route = PrecisionRoute::kPlain;
 
-  PolicyAnswer::Binding ToAnswer() const { return {key, first_round, last_round, policy, attempt, chunk_max_elements}; }
+  PolicyAnswer::Binding ToAnswer() const {
+    return {key, first_round, last_round, policy, attempt, chunk_max_elements, route};
+  }
   friend bool operator==(const BoundRounds&, const BoundRounds&) = default;
 };
 
@@ -84,8 +97,14 @@ struct BindingsRecord {
 // Leases under policies before this one end before these rounds, and what was left of them goes to it. No member has
 // begun any of that.
 struct CutRecord {
+  struct Entry {
+    KeyId key;
+    Round round;
+    PrecisionRoute route = PrecisionRoute::kPlain;  // from then on
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
   PolicyVersion policy;
-  std::vector<CutBound::Entry> rounds;
+  std::vector<Entry> rounds;
   friend bool operator==(const CutRecord&, const CutRecord&) = default;
 };
 

@@ -11,12 +11,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "proto/compression/compression_config.h"
 #include "proto/job_config.h"
+#include "proto/precision/vote_rules.h"
 #include "sim/processes/worker_listener.h"
 #include "sim/training/training_plan.h"
 #include "sim/violations.h"
@@ -31,6 +33,9 @@ class ResultChecker : public WorkerListener {
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
                 const CompressionConfig& compression, Violations* violations, bool may_be_late = false);
 
+  // Rounds may be low-bit: a result is also right if it is what a count of all votes in one place decides.
+  void ExpectVotes(const VoteRules& rules) { rules_ = rules; }
+
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
 
@@ -41,6 +46,7 @@ class ResultChecker : public WorkerListener {
  private:
   struct RoundResult {
     std::vector<float> expected;  // empty when it cannot be known
+    std::vector<float> voted;     // the other right result; empty when there is none
     uint64_t hash = 0;            // of the first worker's result
     WorkerName first;
     size_t seen = 0;
@@ -61,6 +67,8 @@ class ResultChecker : public WorkerListener {
   void CheckNothingOwed(Timestamp now, size_t tensor, Round round, const std::string& whose, const Debt& debt);
   Knowledge KnowledgeOf(const TrainingPlan::Tensor& tensor, const CompressionConfig& compression) const;
   std::vector<float> Expected(size_t tensor, Round round) const;
+  // What all votes decide on the round; empty where it is not one of votes.
+  std::vector<float> Voted(size_t tensor, Round round) const;
   void Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values);
   void CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> expected,
                    absl::Span<const float> values);
@@ -73,6 +81,7 @@ class ResultChecker : public WorkerListener {
   std::vector<Knowledge> knowledge_;                        // of each tensor
   std::vector<Debt> debts_;                                 // of each tensor
   const bool may_be_late_;
+  std::optional<VoteRules> rules_;
   std::map<std::pair<size_t, WorkerName>, Debt> workers_debts_;  // where one may be late
   int64_t results_ = 0;
   bool replicas_identical_ = true;

@@ -38,6 +38,7 @@ constexpr double kWithQuorum = 0.2;
 constexpr uint64_t kFixedOrderSeed = 0xF1;
 constexpr double kWithFixedOrder = 0.3;
 constexpr uint64_t kOptimizerSeed = 0x0971;
+constexpr uint64_t kPrecisionSeed = 0xB175;
 constexpr double kWithOptimizer = 0.25;
 
 template <typename T, size_t N>
@@ -296,6 +297,33 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario) {
   scenario->recovery += (slowest - 1) * (plan.compute_time + plan.compute_spread) * static_cast<double>(plan.rounds);
 }
 
+void AddPrecision(uint64_t seed, FaultScenario* scenario) {
+  Random random(seed ^ kPrecisionSeed);
+  ClusterOptions& cluster = scenario->cluster;
+  cluster.overlay.aggregation.op = AggregationOp::kMean;
+  cluster.overlay.compression.rules.clear();
+  cluster.fields = nullptr;
+  OperatingProfile profile;
+  profile.name = "simulated";
+  profile.rules.family = random.Chance(0.5) ? LowBitFamily::kBinary : LowBitFamily::kTernary;
+  profile.scope =
+      OneOf<PrecisionScope, 3>({PrecisionScope::kModel, PrecisionScope::kRole, PrecisionScope::kTensor}, &random);
+  profile.admission.warmup_steps = random.Between(1, 8);
+  profile.admission.most_loss_rise = 100;
+  profile.detector = {0.01, 0.5, 1};
+  profile.recovery = {random.Between(1, 5), random.Between(1, 3), 4, 2};
+  std::vector<TensorBinding> tensors;
+  for (const TrainingPlan::Tensor& tensor : cluster.plan.tensors) {
+    const SliceBinding slice{0, tensor.elements, TensorRole::kEncoder, random.Chance(0.8), std::nullopt, ""};
+    tensors.push_back({tensor.name, tensor.elements, {slice}});
+  }
+  cluster.precision = PrecisionFiles{std::move(profile), PrecisionBinding("simulated", {}, std::move(tensors))};
+  const uint64_t rises_every = static_cast<uint64_t>(random.Between(4, 12));
+  cluster.plan.loss = [rises_every](Round round) {
+    return 1 / static_cast<double>(round.value()) + (round.value() % rises_every == 0 ? 5 : 0);
+  };
+}
+
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
   Cluster cluster(scenario.cluster);
   cluster.simulator()->trace()->set_sink(sink);
@@ -308,9 +336,13 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   if (trained) cluster.StopAll(cluster.simulator()->now() + kStoppingLimit);
   outcome.trace_hash = cluster.simulator()->trace()->hash();
   outcome.events = cluster.simulator()->trace()->events();
-  outcome.results = cluster.contributors()->results();
-  outcome.required = cluster.contributors()->required();
-  outcome.flushes = cluster.contributors()->flushes();
+  if (ContributorChecker* const contributors = cluster.contributors(); contributors != nullptr) {
+    outcome.results = contributors->results();
+    outcome.required = contributors->required();
+    outcome.flushes = contributors->flushes();
+  }
+  outcome.low_bit_rounds = cluster.precision()->rounds(PrecisionRoute::kLowBit);
+  outcome.fallback_rounds = cluster.precision()->rounds(PrecisionRoute::kFallback);
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
   for (const auto& [name, worker] : cluster.workers()) outcome.fetches += worker->fetched().has_value();
   outcome.given = replicas.given;

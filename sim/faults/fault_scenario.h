@@ -33,6 +33,10 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
 // tensors each worker has elements of its own.
 void AddQuorum(uint64_t seed, FaultScenario* scenario);
 
+// Lets rounds of the scenario go low-bit when the training has warmed up, and vetoes them now and then: workers report
+// losses, some of which rise. What is in a result cannot be read off then; it has to be the same for all.
+void AddPrecision(uint64_t seed, FaultScenario* scenario);
+
 struct FaultOutcome {
   uint64_t seed = 0;
   uint64_t trace_hash = 0;
@@ -48,6 +52,8 @@ struct FaultOutcome {
   uint64_t epochs = 0;   // the last one's number
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;
+  int64_t low_bit_rounds = 0;
+  int64_t fallback_rounds = 0;
   std::string violations;  // empty when no rule was broken
 };
 

@@ -109,6 +109,10 @@ void SimulatedWorker::Push(size_t tensor) {
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->Fill(name_, tensor, round, gradient.mutable_floats());
   if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
+  if (plan_->loss && tensor == 0) {
+    const double loss = plan_->loss(round);
+    Call(WorkerReportLoss{Ask(Kind::kReportLoss, 0, Round(), false), name_.worker, round.value(), loss});
+  }
   const int32_t priority = plan_->tensors[tensor].priority;
   listener_->OnPushed(agenda_->now(), name_, tensor, round);
   if (kind == RoundKind::kBroadcast) {
@@ -179,6 +183,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kBroadcast:
       return OnTensorDone(waiting.tensor);
     case Kind::kRegisterWeights:
+    case Kind::kReportLoss:
       return;
     case Kind::kBarrier:
       return initialised_ == 0 ? Initialise() : Compute();

@@ -81,7 +81,8 @@ class SimulatedWorker {
     kShareState,
     kFetchState,
     kBoundary,
-    kSynchronise  // a Pull that tells with which round a worker begins
+    kSynchronise,  // a Pull that tells with which round a worker begins
+    kReportLoss
   };
 
   static bool IsOfATensor(Kind kind) {

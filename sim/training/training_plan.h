@@ -5,6 +5,7 @@
 #define BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -56,6 +57,9 @@ struct TrainingPlan {
   absl::Duration fetch_timeout = absl::InfiniteDuration();
 
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
+
+  // What a worker reports as its loss before it pushes a round; empty: it reports none.
+  std::function<double(Round)> loss;
 
   // The time that the workers of a node stay attached after their last round; those of other nodes go at once.
   std::map<NodeId, absl::Duration> idle_time;

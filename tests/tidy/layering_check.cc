@@ -39,6 +39,7 @@ const std::map<std::string, int>& Floors() {
 
                                                      {"proto/compression", 0},
                                                      {"proto/transcript", 1},
+                                                     {"proto/precision", 0},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
@@ -69,6 +70,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
+                                                     {"scheduler/precision", 3},
                                                      {"scheduler/epochs", 4},
                                                      {"scheduler/transfer", 4},
                                                      {"scheduler/replay", 4},

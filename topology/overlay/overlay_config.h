@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "proto/job_config.h"
+#include "proto/precision/vote_rules.h"
 #include "proto/rate_estimator.h"
 #include "proto/trimming_config.h"
 #include "topology/earth_position.h"
@@ -148,6 +149,13 @@ struct PolicyConfig {
   int rounds_in_flight = 1;  // open rounds per key
 };
 
+// The files of low-bit rounds; empty where the job has none.
+struct PrecisionConfig {
+  std::string profile;  // of the workload
+  std::string binding;  // of the model
+  FilePlace place;      // of the section, for messages
+};
+
 struct OverlayConfig {
   std::string file_name;  // for messages
   std::string job = "banyan";
@@ -165,6 +173,9 @@ struct OverlayConfig {
   AggregationConfig aggregation;
   CompressionConfig compression;
   TrimmingConfig trimming;
+  PrecisionConfig precision;
+  // What the profile says of votes, for whoever has read it; the overlay itself says nothing of it.
+  std::optional<VoteRules> low_bit;
   TransportConfig transport;
   MembershipConfig membership;
   PolicyConfig policy;

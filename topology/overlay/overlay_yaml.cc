@@ -15,6 +15,7 @@
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_nodes.h"
+#include "topology/overlay/overlay_precision.h"
 #include "topology/overlay/overlay_scheduler.h"
 #include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_shared.h"
@@ -72,6 +73,7 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("aggregation", [&](const YamlValue& value) { overlay.aggregation = ReadAggregation(value, problems); });
   read("compression", [&](const YamlValue& value) { overlay.compression = ReadCompression(value, problems); });
   read("trimming", [&](const YamlValue& value) { overlay.trimming = ReadTrimming(value, problems); });
+  read("precision", [&](const YamlValue& value) { overlay.precision = ReadPrecision(value, problems); });
   read("transport", [&](const YamlValue& value) { overlay.transport = ReadTransport(value, problems); });
   read("membership", [&](const YamlValue& value) {
     overlay.membership = ReadMembership(value, static_cast<int>(overlay.nodes.size()), problems);
@@ -94,6 +96,7 @@ void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProb
   ReadNetwork(map, overlay, problems);
   ReadSections(map, overlay, problems);
   CheckSchedulerAddresses(overlay, problems);
+  CheckPrecision(overlay, problems);
   if (problems.status().ok()) CheckKeys(overlay, problems);
   map.Finish();
 }

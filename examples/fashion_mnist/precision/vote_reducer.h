@@ -9,7 +9,7 @@
 
 #include "absl/types/span.h"
 #include "compression/counts/vote_feedback.h"
-#include "compression/counts/vote_rules.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 

@@ -1,7 +1,7 @@
 // How gradients of one or two bits are voted and decided: the formats G-Binary and G-Ternary of NEURON-Fabric (Wang,
 // Huang and Lung, 2026), and what that paper leaves open as settings. Plain values.
-#ifndef BANYAN_COMPRESSION_COUNTS_VOTE_RULES_H_
-#define BANYAN_COMPRESSION_COUNTS_VOTE_RULES_H_
+#ifndef BANYAN_PROTO_PRECISION_VOTE_RULES_H_
+#define BANYAN_PROTO_PRECISION_VOTE_RULES_H_
 
 #include <cstdint>
 
@@ -10,16 +10,20 @@ namespace banyan {
 // What a voter says of an element. G-Binary: whether it is above zero. G-Ternary: that it is above zero, below, or
 // neither.
 enum class LowBitFamily : uint8_t { kBinary, kTernary };
+inline constexpr LowBitFamily kLastLowBitFamily = LowBitFamily::kTernary;
 
 // Where G-Ternary makes zeros: each voter leaves out its own small values, or the root leaves out votes that are close.
 enum class ZeroGate : uint8_t { kSender, kResult };
+inline constexpr ZeroGate kLastZeroGate = ZeroGate::kResult;
 
 // What the root makes of the counts. kMajority: the mean scale with the sign of the majority, as the paper has it.
 // kMean: the mean scale times (votes for - votes against) / voters; linear, so that error feedback accounts exactly.
 enum class VoteAggregate : uint8_t { kMajority, kMean };
+inline constexpr VoteAggregate kLastVoteAggregate = VoteAggregate::kMean;
 
 // What becomes of as many votes for as against. Zero favours nobody; a plus keeps G-Binary's result at one bit.
 enum class TieRule : uint8_t { kZero, kPositive };
+inline constexpr TieRule kLastTieRule = TieRule::kPositive;
 
 struct VoteRules {
   LowBitFamily family = LowBitFamily::kBinary;
@@ -32,6 +36,8 @@ struct VoteRules {
   double result_margin = 0.34;
   VoteAggregate aggregate = VoteAggregate::kMajority;
   TieRule tie = TieRule::kZero;  // G-Binary with kMajority
+
+  friend bool operator==(const VoteRules&, const VoteRules&) = default;
 };
 
 // Returns whether voters vote zero at all, so that votes against have counts of their own.
@@ -41,4 +47,4 @@ inline bool HasZeroVotes(const VoteRules& rules) {
 
 }  // namespace banyan
 
-#endif  // BANYAN_COMPRESSION_COUNTS_VOTE_RULES_H_
+#endif  // BANYAN_PROTO_PRECISION_VOTE_RULES_H_

@@ -1,0 +1,113 @@
+#include "compression/counts/vote_codecs.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "compression/counts/vote_decision.h"
+#include "compression/counts/vote_frame.h"
+#include "compression/counts/vote_packing.h"
+#include "compression/kernels/little_endian.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kHeadBytes = sizeof(uint32_t) + 1;
+
+VoteCount OneVoter(const Buffer& values) {
+  return VoteCount::OfVoter(values.floats(), SliceScale(values.floats()), VoteRules());
+}
+
+Payload MakePayload(CodecId codec, int64_t elements, const std::vector<uint8_t>& bytes,
+                    std::vector<FrameHeader>* frames) {
+  frames->push_back({codec, 0, elements, static_cast<int64_t>(bytes.size()), 0});
+  return {Buffer::CopyOfBytes(bytes)};
+}
+
+absl::Status CheckWhole(const FrameHeader& header, int64_t chunk_elements) {
+  const bool is_whole = header.first_element == 0 && header.elements == chunk_elements && header.level == 0;
+  if (is_whole) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat("expected votes on all %d elements in one level, got %d from %d",
+                                                    chunk_elements, header.elements, header.first_element));
+}
+
+void AddPlane(CountView view, int64_t words, float unit, absl::Span<float> chunk) {
+  float value = unit;
+  for (int plane = 0; plane < view.width; ++plane, value *= 2) AddWhereSet(view.planes + plane * words, value, chunk);
+}
+
+}  // namespace
+
+std::vector<uint8_t> EncodeVoteFrame(const VoteCount& count) {
+  std::vector<uint8_t> bytes(kHeadBytes);
+  StoreLittleEndian(static_cast<uint32_t>(count.weight()), bytes.data());
+  bytes[kHeadBytes - 1] = count.has_zero_votes() ? 1 : 0;
+  const std::vector<uint8_t> rest = EncodeCount(count);
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  return bytes;
+}
+
+absl::StatusOr<VoteCount> DecodeVoteFrame(absl::Span<const uint8_t> frame, int64_t elements) {
+  if (frame.size() < kHeadBytes || frame[kHeadBytes - 1] > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("expected a weight and 0 or 1 before counts, got other bytes, %d in all", frame.size()));
+  }
+  return DecodeCount(frame.subspan(kHeadBytes), elements, LoadLittleEndian<uint32_t>(frame.data()),
+                     frame[kHeadBytes - 1] == 1);
+}
+
+Payload VoteCountCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
+                               std::vector<FrameHeader>* frames) const {
+  if (values.empty()) return {};
+  return MakePayload(id(), values.elements(), EncodeVoteFrame(OneVoter(values)), frames);
+}
+
+absl::Status VoteCountCodec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
+  if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
+  return DecodeVoteFrame(frame.bytes(), chunk_elements).status();
+}
+
+void VoteCountCodec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
+  std::fill(chunk.begin(), chunk.end(), 0.0f);
+  DecodeAdd(header, frame, chunk);
+}
+
+void VoteCountCodec::DecodeAdd(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
+  const absl::StatusOr<VoteCount> count = DecodeVoteFrame(frame.bytes(), static_cast<int64_t>(chunk.size()));
+  BANYAN_CHECK(count.ok());
+  const float scale = count->scales().Mean(count->weight());
+  if (count->has_zero_votes()) {
+    AddPlane(count->votes_for(), count->words(), scale, chunk);
+    AddPlane(count->votes_against(), count->words(), -scale, chunk);
+    return;
+  }
+  // Who is not for is against.
+  AddPlane(count->votes_for(), count->words(), 2 * scale, chunk);
+  for (float& value : chunk) value -= scale * static_cast<float>(count->weight());
+}
+
+Payload VoteDecisionCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
+                                  std::vector<FrameHeader>* frames) const {
+  if (values.empty()) return {};
+  const VoteDecision decision(OneVoter(values), VoteRules());
+  return MakePayload(id(), values.elements(), EncodeDecision(decision), frames);
+}
+
+absl::Status VoteDecisionCodec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
+  if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
+  return DecodeDecision(frame.bytes(), chunk_elements).status();
+}
+
+void VoteDecisionCodec::Decode(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
+  const absl::StatusOr<VoteDecision> decision = DecodeDecision(frame.bytes(), static_cast<int64_t>(chunk.size()));
+  BANYAN_CHECK(decision.ok());
+  decision->WriteTo(chunk);
+}
+
+void VoteDecisionCodec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
+  std::vector<float> values(chunk.size());
+  Decode(header, frame, absl::MakeSpan(values));
+  for (size_t i = 0; i < values.size(); ++i) chunk[i] += values[i];
+}
+
+}  // namespace banyan

@@ -1,0 +1,47 @@
+// The codecs of low-bit rounds: counts on the way up, the root's decision on the way down. A frame is the whole chunk.
+// No rule of a configuration names them, since what they write depends on the round's route. Stateless, hence
+// thread-safe.
+//
+// A frame of counts, little-endian: the weight (uint32), whether there are zero votes (1 byte, 0 or 1), and what
+// vote_frame.h has. It decodes into the sum that it stands for: the mean scale times votes for less votes against.
+#ifndef BANYAN_COMPRESSION_COUNTS_VOTE_CODECS_H_
+#define BANYAN_COMPRESSION_COUNTS_VOTE_CODECS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "compression/codec.h"
+#include "compression/counts/vote_count.h"
+
+namespace banyan {
+
+// Counts as a frame, and back. INVALID_ARGUMENT where the bytes are none on `elements`, and says why.
+std::vector<uint8_t> EncodeVoteFrame(const VoteCount& count);
+absl::StatusOr<VoteCount> DecodeVoteFrame(absl::Span<const uint8_t> frame, int64_t elements);
+
+class VoteCountCodec : public Codec {
+ public:
+  CodecId id() const override { return CodecId::kVoteCount; }
+  // Votes as one voter would by the default rules, with the chunk as the slice.
+  Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const override;
+  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override;
+  void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
+  void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
+};
+
+class VoteDecisionCodec : public Codec {
+ public:
+  CodecId id() const override { return CodecId::kVoteDecision; }
+  // Decides as if there were one voter, as above.
+  Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const override;
+  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override;
+  void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
+  void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_COUNTS_VOTE_CODECS_H_

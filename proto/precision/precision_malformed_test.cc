@@ -1,0 +1,88 @@
+// Every field about low-bit rounds that a peer can get wrong, one at a time.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/envelope.pb.h"
+#include "proto/testing/wire_samples.h"
+#include "proto/wire.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class PrecisionMalformedTest : public ::testing::Test {
+ protected:
+  PrecisionMalformedTest() {
+    for (const WireSample& sample : WireSamples()) {
+      wire::Envelope envelope;
+      EXPECT_TRUE(envelope.ParseFromString(EncodeMessage(sample.message)));
+      samples_[envelope.message_case()] = envelope;
+    }
+  }
+  void Refuses(wire::Envelope::MessageCase kind, const std::string& error,
+               const std::function<void(wire::Envelope&)>& spoil) {
+    wire::Envelope envelope = samples_[kind];
+    spoil(envelope);
+    const Payload payload = kind == wire::Envelope::kChunk ? SampleChunk().payload : Payload();
+    const absl::StatusOr<Message> message = DecodeMessage(envelope.SerializeAsString(), payload);
+    ASSERT_FALSE(message.ok()) << error << " accepted in " << envelope.DebugString();
+    EXPECT_THAT(std::string(message.status().message()), HasSubstr("malformed " + error));
+  }
+  void RefusesReport(const std::string& error, const std::function<void(wire::HealthReport&)>& spoil) {
+    Refuses(wire::Envelope::kHealthReport, "HealthReport: " + error,
+            [&spoil](wire::Envelope& envelope) { spoil(*envelope.mutable_health_report()); });
+  }
+  void RefusesRules(const std::string& error, const std::function<void(wire::VoteRules&)>& spoil) {
+    Refuses(wire::Envelope::kJoinAccepted, "JoinAccepted: config.low_bit." + error, [&spoil](wire::Envelope& envelope) {
+      spoil(*envelope.mutable_join_accepted()->mutable_config()->mutable_low_bit());
+    });
+  }
+
+  std::map<int, wire::Envelope> samples_;
+};
+
+TEST_F(PrecisionMalformedTest, Routes) {
+  const auto unknown = static_cast<wire::PrecisionRoute>(3);
+  Refuses(wire::Envelope::kChunk, "ChunkMessage: precision: 0 to 2 expected, 3 came",
+          [&](auto& e) { e.mutable_chunk()->set_precision(unknown); });
+  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].route: 0 to 2 expected, 3 came",
+          [&](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_route(unknown); });
+  Refuses(wire::Envelope::kEpochPlan, "EpochPlan: bindings[1].route: 0 to 2 expected, 3 came",
+          [&](auto& e) { e.mutable_epoch_plan()->mutable_bindings(1)->set_route(unknown); });
+}
+
+TEST_F(PrecisionMalformedTest, HealthOfATraining) {
+  RefusesReport("worker: 0 to 255 expected, 256 came", [](auto& report) { report.set_worker(256); });
+  RefusesReport("step: 0 to", [](auto& report) { report.set_step(-1); });
+  RefusesReport("loss: ", [](auto& report) { report.set_loss(std::nan("")); });
+  RefusesReport("progress: ", [](auto& report) { report.set_progress(1.5); });
+  RefusesReport("learning_rate_fraction: ", [](auto& report) { report.set_learning_rate_fraction(-0.5); });
+  RefusesReport("metric: ", [](auto& report) { report.set_metric(kInfinity); });
+}
+
+TEST_F(PrecisionMalformedTest, RulesOfVotes) {
+  RefusesRules("family: ", [](auto& rules) { rules.set_family(static_cast<wire::LowBitFamily>(2)); });
+  RefusesRules("gate: ", [](auto& rules) { rules.set_gate(static_cast<wire::ZeroGate>(2)); });
+  RefusesRules("sender_threshold: ", [](auto& rules) { rules.set_sender_threshold(-1); });
+  RefusesRules("result_margin: ", [](auto& rules) { rules.set_result_margin(1.5); });
+  RefusesRules("aggregate: ", [](auto& rules) { rules.set_aggregate(static_cast<wire::VoteAggregate>(2)); });
+  RefusesRules("tie: ", [](auto& rules) { rules.set_tie(static_cast<wire::TieRule>(2)); });
+}
+
+TEST_F(PrecisionMalformedTest, ALossThatIsNoNumberArrivesAsTheLargest) {
+  const absl::StatusOr<Message> message =
+      DecodeMessage(EncodeMessage(HealthReport{WorkerId(0), {1, std::nan("")}}), {});
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_EQ(std::get<HealthReport>(*message).health.loss, 1e308);
+}
+
+}  // namespace
+}  // namespace banyan

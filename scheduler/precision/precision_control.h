@@ -1,0 +1,71 @@
+// The precision routes of a job: takes what workers report of the training, lets Commander and Supervisor decide on it
+// step by step, and says for each key how its next rounds travel. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A step is decided once, with the reports of all workers, or with those that came when a later step has all.
+// - At most kMostSteps steps wait for reports.
+// - A key goes low-bit as a whole: one with a slice that may not stays plain.
+#ifndef BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
+#define BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/ids.h"
+#include "core/json_writer.h"
+#include "precision/control/precision_controller.h"
+#include "proto/precision/training_health.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/precision/precision_files.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
+#include "scheduler/rounds/route_source.h"
+#include "topology/overlay/overlay_config.h"
+
+namespace banyan {
+
+class PrecisionControl : public RouteSource {
+ public:
+  static constexpr size_t kMostSteps = 64;
+
+  // Without `files` all rounds are plain. The pointers outlive this.
+  PrecisionControl(const std::optional<PrecisionFiles>& files, const OverlayConfig* overlay, const KeyTable* keys,
+                   const JobMembers* members);
+
+  bool is_on() const { return controller_.has_value(); }
+  // Goes on as a scheduler before this one has decided.
+  void Restore(const PrecisionState& state);
+  // Takes what a worker of the node reports.
+  void OnHealth(NodeId node, const HealthReport& report);
+
+  PrecisionRoute RouteOf(KeyId key) const override;
+  PrecisionState State() const override;
+
+  // Writes `precision` as status has it; nothing where there is no profile.
+  void WriteTo(JsonWriter& json, const RoundBook& rounds, const NodeReports& reports) const;
+
+ private:
+  using Reports = std::map<std::pair<NodeId, WorkerId>, TrainingHealth>;
+
+  // Returns how many workers the members have.
+  size_t Workers() const;
+  // Decides on the oldest step that waits.
+  void DecideOldest();
+
+  const OverlayConfig* overlay_;
+  const KeyTable* keys_;
+  const JobMembers* members_;
+  PrecisionBinding binding_;
+  std::optional<PrecisionController> controller_;
+  std::map<int64_t, Reports> waiting_;  // by step
+  int64_t decided_step_ = 0;
+  uint64_t vetoes_ = 0;  // that began
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_

@@ -1,0 +1,129 @@
+#include "scheduler/precision/precision_control.h"
+
+#include <optional>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/testing/mesh_job.h"
+
+namespace banyan {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using enum PrecisionRoute;
+
+// "w" may go low-bit, half of "mixed", and not "bias".
+PrecisionFiles Files() {
+  PrecisionFiles files;
+  files.profile.name = "small";
+  files.profile.admission.warmup_steps = 2;
+  files.profile.detector = {0.01, 0.5, 1};
+  files.profile.recovery = {2, 1, 4, 2};
+  files.binding = PrecisionBinding("model", {},
+                                   {{"w", 8, {{0, 8, TensorRole::kEncoder, true, {}, ""}}},
+                                    {"mixed", 8, {{0, 4, TensorRole::kEncoder, true, {}, ""}}},
+                                    {"bias", 2, {{0, 2, TensorRole::kBias, false, {}, ""}}}});
+  return files;
+}
+
+class PrecisionControlTest : public testing::Test {
+ protected:
+  PrecisionControlTest() {
+    mesh_.Start();
+    for (const auto& [name, elements] : {std::pair("w", 8), {"mixed", 8}, {"bias", 2}, {"other", 8}}) {
+      EXPECT_TRUE(keys_.Register({name, elements}).ok());
+    }
+    control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  }
+  // All three nodes report the loss of a step.
+  void Step(int64_t step, double loss) {
+    for (uint32_t node = 1; node <= 3; ++node) Report(node, step, loss);
+  }
+  void Report(uint32_t node, int64_t step, double loss) {
+    control_->OnHealth(NodeId(node), {WorkerId(0), {.step = step, .loss = loss}});
+  }
+  PrecisionRoute Route() const { return control_->RouteOf(KeyId(1)); }
+  std::string Status() const {
+    RoundBook rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+    JsonWriter json;
+    json.BeginObject();
+    control_->WriteTo(json, rounds, reports_);
+    return json.EndObject().text();
+  }
+
+  MeshJob mesh_{3};
+  KeyTable keys_{1000};
+  NodeReports reports_;
+  std::optional<PrecisionControl> control_;
+};
+
+TEST_F(PrecisionControlTest, KeysGoLowBitAfterTheWarmUpAndAsAWhole) {
+  EXPECT_EQ(Route(), kPlain);
+  Step(1, 1);
+  EXPECT_EQ(Route(), kPlain);
+  Step(2, 0.9);
+  EXPECT_EQ(Route(), kLowBit);
+  for (const uint32_t key : {2, 3, 4}) EXPECT_EQ(control_->RouteOf(KeyId(key)), kPlain) << key;
+  EXPECT_THAT(control_->State().admitted, ElementsAre("encoder"));
+}
+
+TEST_F(PrecisionControlTest, AStepWaitsForAllWorkers) {
+  Step(1, 1);
+  Report(1, 2, 0.9);
+  Report(2, 2, 0.9);
+  EXPECT_EQ(Route(), kPlain);
+  Report(2, 2, 0.9);
+  EXPECT_EQ(Route(), kPlain) << "the same worker again";
+  Report(3, 2, 0.9);
+  EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(PrecisionControlTest, AStepThatSomeLeftOutIsDecidedWithTheNext) {
+  Report(1, 1, 1);
+  Step(2, 0.9);
+  EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(PrecisionControlTest, StepsThatWaitAreBounded) {
+  for (int64_t step = 1; step <= 200; ++step) Report(1, step, 1);
+  EXPECT_THAT(Status(), HasSubstr("\"step\":136"));
+}
+
+TEST_F(PrecisionControlTest, ARiseOfTheLossIsVetoedAndForgiven) {
+  Step(1, 1);
+  Step(2, 0.9);
+  Step(3, 8);
+  EXPECT_EQ(Route(), kFallback);
+  EXPECT_TRUE(control_->State().is_vetoed);
+  EXPECT_THAT(Status(), HasSubstr(R"("veto":"cooldown","vetoes":1,"step":3)"));
+  for (int64_t step = 4; step <= 6; ++step) Step(step, 0.8);
+  EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(PrecisionControlTest, ARestartGoesOnWithTheRoutes) {
+  Step(1, 1);
+  Step(2, 0.9);
+  const PrecisionState admitted = control_->State();
+  Step(3, 8);
+  const PrecisionState vetoed = control_->State();
+  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  next.Restore(admitted);
+  EXPECT_EQ(next.RouteOf(KeyId(1)), kLowBit);
+  EXPECT_EQ(next.State(), admitted);
+  PrecisionControl cooling(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  cooling.Restore(vetoed);
+  EXPECT_EQ(cooling.RouteOf(KeyId(1)), kFallback);
+  EXPECT_EQ(cooling.State(), vetoed);
+}
+
+TEST_F(PrecisionControlTest, WithoutFilesAllIsPlain) {
+  PrecisionControl none(std::nullopt, &mesh_.overlay, &keys_, &mesh_.members);
+  none.OnHealth(NodeId(1), {WorkerId(0), {.step = 1, .loss = 1}});
+  EXPECT_EQ(none.RouteOf(KeyId(1)), kPlain);
+  EXPECT_EQ(none.State(), PrecisionState());
+}
+
+}  // namespace
+}  // namespace banyan

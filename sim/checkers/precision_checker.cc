@@ -1,0 +1,58 @@
+#include "sim/checkers/precision_checker.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "sim/message_facts.h"
+
+namespace banyan {
+
+void PrecisionChecker::Complain(const SentMessage& sent, const std::string& what) {
+  violations_->Add(sent.now, "precision routes",
+                   absl::StrCat("node ", sent.from.value(), " to node ", sent.to.value(), ": ",
+                                DescribeMessage(sent.message), ": ", what));
+}
+
+void PrecisionChecker::OnSent(const SentMessage& sent) {
+  if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
+    if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
+  } else if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
+    for (const PolicyAnswer::Binding& binding : answer->bindings) {
+      CheckBound(sent, binding.key, binding.first_round, binding.last_round, binding.route);
+    }
+  } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
+    for (const EpochPlan::Binding& binding : plan->bindings) {
+      for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
+        CheckBound(sent, key, binding.first_round, binding.last_round, binding.route);
+      }
+    }
+  }
+}
+
+void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
+  const auto [known, is_first] = routes_.try_emplace({chunk.id.key, chunk.id.round}, chunk.precision);
+  if (is_first && chunk.id.round > Round(0)) ++rounds_[static_cast<size_t>(chunk.precision)];
+  if (known->second != chunk.precision) {
+    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known->second)));
+  }
+  const bool is_low_bit = chunk.precision == PrecisionRoute::kLowBit && chunk.kind == RoundKind::kAggregate;
+  const auto is_vote = [](const FrameHeader& frame) {
+    return frame.codec == CodecId::kVoteCount || frame.codec == CodecId::kVoteDecision;
+  };
+  const auto votes = std::count_if(chunk.frames.begin(), chunk.frames.end(), is_vote);
+  const bool fits = is_low_bit ? votes == static_cast<int64_t>(chunk.frames.size()) : votes == 0;
+  if (!fits) Complain(sent, absl::StrCat(votes, " frames of votes in a round of route ", RouteName(chunk.precision)));
+}
+
+void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round first, Round last, PrecisionRoute route) {
+  for (auto known = routes_.lower_bound({key, first}); known != routes_.end(); ++known) {
+    const auto& [of_key, round] = known->first;
+    if (of_key != key || round > last) return;
+    if (known->second == route) continue;
+    Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", RouteName(route), " after ",
+                                RouteName(known->second)));
+  }
+}
+
+}  // namespace banyan

@@ -1,0 +1,55 @@
+// Random jobs in which nodes, workers and schedulers die and come back while rounds go low-bit and are vetoed: no
+// checker may find a violation. BANYAN_SIM_SEEDS says ten times how many seeds, at least 40; BANYAN_SIM_SEED runs only
+// that one and prints its trace.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "gtest/gtest.h"
+#include "sim/faults/fault_scenario.h"
+
+namespace banyan {
+namespace {
+
+// Reads a number from the environment, which only tests do.
+uint64_t NumberOf(const char* variable, uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  uint64_t number = 0;
+  return text != nullptr && absl::SimpleAtoi(text, &number) ? number : otherwise;
+}
+
+FaultOutcome RunSeed(uint64_t seed, const Trace::Sink& sink) {
+  FaultScenario scenario = MakeFaultScenario(seed, AllFaultKinds(), /*may_have_optimizer=*/false);
+  AddPrecision(seed, &scenario);
+  return RunFaultScenario(scenario, sink);
+}
+
+TEST(PrecisionFaultsTest, NoRuleBreaks) {
+  if (std::getenv("BANYAN_SIM_SEED") != nullptr) GTEST_SKIP();
+  // A tenth of those of other tests: each of these runs for long.
+  const uint64_t seeds = std::max<uint64_t>(40, NumberOf("BANYAN_SIM_SEEDS", 400) / 10);
+  int64_t low_bit = 0;
+  int64_t fallback = 0;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const FaultOutcome outcome = RunSeed(seed, {});
+    EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
+    low_bit += outcome.low_bit_rounds;
+    fallback += outcome.fallback_rounds;
+  }
+  EXPECT_GT(low_bit, static_cast<int64_t>(5 * seeds));
+  EXPECT_GT(fallback, static_cast<int64_t>(seeds));
+  RecordProperty("rounds", std::to_string(low_bit) + " low-bit, " + std::to_string(fallback) + " fallback");
+}
+
+TEST(PrecisionFaultsTest, OneSeed) {
+  if (std::getenv("BANYAN_SIM_SEED") == nullptr) GTEST_SKIP();
+  const auto print = [](const std::string& line) { std::cerr << line << "\n"; };
+  const FaultOutcome outcome = RunSeed(NumberOf("BANYAN_SIM_SEED", 0), print);
+  EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
+}
+
+}  // namespace
+}  // namespace banyan
