@@ -427,7 +427,7 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   PolicyBook book_;
   ComputationTable computations_;
   PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this};
-  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this};
+  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this, nullptr};
   Actions actions_;
   RejectionLog rejections_;
   StepContext step_{Timestamp(), actions_, rejections_};
