@@ -7,6 +7,13 @@
 #include "topology/inference/sum_evidence.h"
 
 namespace banyan {
+namespace {
+
+// The sums of fewer links hardly differ. Where these become slower at about the same time, as noisy measurements of
+// changing links say, that would look like a cap.
+constexpr size_t kLeastLinksOfHost = 5;
+
+}  // namespace
 
 std::vector<size_t> LinksOfHost(const NetworkView& view, NodeId host, SharedGroup::Kind kind) {
   std::vector<size_t> links;
@@ -27,6 +34,7 @@ std::vector<SharedGroup> FindHostGroups(const NetworkView& view, const TrafficWi
   }
   std::vector<SharedGroup> groups;
   for (const auto& [host, links] : candidates) {
+    if (links.size() < kLeastLinksOfHost) continue;
     const std::optional<SumEvidence> evidence = FindSharing(window, links);
     if (!evidence.has_value()) continue;
     groups.push_back({host.second, host.first, LinksOfHost(view, host.first, host.second), evidence->reached_bps});

@@ -27,7 +27,7 @@ struct SharedGroup {
 // Returns all links that a host sends over (kSent) or receives over (kReceived).
 std::vector<size_t> LinksOfHost(const NetworkView& view, NodeId host, SharedGroup::Kind kind);
 
-// Returns what is shared at hosts of whose caps the view does not know.
+// Returns what is shared at hosts of whose caps the view does not know, and of which five links or more were in use.
 std::vector<SharedGroup> FindHostGroups(const NetworkView& view, const TrafficWindow& window);
 
 }  // namespace banyan

@@ -9,8 +9,8 @@
 //      Higher sums raise it.
 //   3. Where the view knows a host's cap, nothing is inferred of it.
 //
-// Limits: what is never full is never found, nor is what is full while always the same links are busy. A plan that
-// takes these links' parts for their rates does no harm.
+// Limits: hosts that use fewer than five links have no caps here. What is never full is never found, nor is what is
+// full while always the same links are busy. A plan that takes these links' parts for their rates does no harm.
 #ifndef BANYAN_TOPOLOGY_INFERENCE_SHARING_INFERENCE_H_
 #define BANYAN_TOPOLOGY_INFERENCE_SHARING_INFERENCE_H_
 

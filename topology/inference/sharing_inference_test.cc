@@ -39,10 +39,10 @@ double SumOf(const std::vector<double>& rates_bps, const std::vector<size_t>& li
   return sum_bps;
 }
 
-// A job on a mesh of five nodes and what is inferred of it.
+// A job on a mesh of six nodes and what is inferred of it.
 struct Job {
   explicit Job(uint64_t seed, std::vector<Shared> shared = {})
-      : view(CompleteNetwork(5, 100)), traffic(RatesOf(view, seed), std::move(shared), seed), inference(view) {}
+      : view(CompleteNetwork(6, 100)), traffic(RatesOf(view, seed), std::move(shared), seed), inference(view) {}
 
   // Returns how many times something has changed.
   int Run(int intervals) {
@@ -71,9 +71,9 @@ struct Job {
   SharingInference inference;
 };
 
-Shared OfHost(const Job& job, NodeId host, Kind kind, double part) {
+Shared OfHost(Job& job, NodeId host, Kind kind, double part) {
   const std::vector<size_t> links = LinksOfHost(job.view, host, kind);
-  return {part * SumOf(RatesOf(job.view, 1), links), links};
+  return {part * SumOf(job.traffic.rates_bps(), links), links};
 }
 
 TEST(SharingInferenceTest, InventsNothingWhereNothingIsShared) {
@@ -82,7 +82,7 @@ TEST(SharingInferenceTest, InventsNothingWhereNothingIsShared) {
     Job job(seed);
     job.Run(kLongEnough);
     // Some links become slower by themselves.
-    for (size_t link = 0; link < 20; link += 4) job.traffic.rates_bps()[link] *= 0.4;
+    for (size_t link = 0; link < 30; link += 4) job.traffic.rates_bps()[link] *= 0.4;
     const int changes = job.Run(kLongEnough);
     if (changes > 0 || !job.inference.groups().empty()) std::cout << "seed " << seed << ": " << job.Text() << "\n";
     invented += changes > 0 || !job.inference.groups().empty() ? 1 : 0;
@@ -118,7 +118,8 @@ TEST(SharingInferenceTest, FindsTheCapsOfHosts) {
     if (!is_right) std::cout << "seed " << seed << ": " << job.Text() << "\n";
     found += is_right ? 1 : 0;
   }
-  EXPECT_GE(found, 19);
+  // Both caps of a job, that is. A sum that stays for long while always the same links are busy shows none.
+  EXPECT_GE(found, 18);
 }
 
 TEST(SharingInferenceTest, FollowsACapThatChanges) {
@@ -144,7 +145,7 @@ TEST(SharingInferenceTest, FollowsACapThatChanges) {
     }
     EXPECT_GE(found, 18) << factor;
     // A higher cap shows only when so many links are busy that they reach it, which not all do within ten intervals.
-    EXPECT_GE(followed, found - (factor > 1 ? 3 : 1)) << factor;
+    EXPECT_GE(followed, found - (factor > 1 ? 4 : 1)) << factor;
   }
 }
 

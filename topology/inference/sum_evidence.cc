@@ -18,7 +18,6 @@ constexpr double kClose = 0.1;
 // What it takes to show sharing. Two errors of the slope are as good as certain.
 constexpr size_t kLeastIntervals = 15;
 constexpr size_t kLeastHeldBack = 12;
-constexpr size_t kLeastHeldBackWithoutOne = 1;
 constexpr double kLeastSteadyPart = 0.6;
 constexpr double kMostSlope = 0.5;
 constexpr double kErrors = 2;
@@ -36,6 +35,47 @@ double MostlyCarriedBps(const TrafficWindow::Series& series) {
   const auto middle = busy_bps.begin() + static_cast<std::ptrdiff_t>(busy_bps.size() / 2);
   std::nth_element(busy_bps.begin(), middle, busy_bps.end());
   return *middle;
+}
+
+struct LinkSeries {
+  const TrafficWindow::Series* series;
+  std::vector<double> reached_bps;  // the rate that the link is taken to reach, by interval
+};
+
+// Returns the rates that a link has reached both until and since each interval. So a link that became slower or faster
+// for good counts as such.
+std::vector<double> ReachedBeforeAndAfter(const TrafficWindow::Series& series) {
+  std::vector<double> reached_bps;
+  double most_bps = 0;
+  for (const TrafficWindow::Sample& sample : series) {
+    most_bps = std::max(most_bps, sample.reached_bps);
+    reached_bps.push_back(most_bps);
+  }
+  most_bps = 0;
+  for (size_t t = series.size(); t-- > 0;) {
+    most_bps = std::max(most_bps, series[t].reached_bps);
+    reached_bps[t] = std::min(reached_bps[t], most_bps);
+  }
+  return reached_bps;
+}
+
+// Returns the intervals that count, from one to before another.
+std::vector<SumInterval> Count(const std::vector<LinkSeries>& links, size_t from, size_t to) {
+  std::vector<SumInterval> counted;
+  for (size_t t = from; t < to; ++t) {
+    SumInterval interval{to - 1 - t, 0, 0};
+    size_t busy = 0;
+    double busy_bps = 0;
+    for (const LinkSeries& link : links) {
+      const TrafficWindow::Sample& sample = (*link.series)[t];
+      interval.carried_bps += sample.rate_bps;
+      interval.could_bps += sample.is_busy ? std::max(link.reached_bps[t], sample.rate_bps) : sample.rate_bps;
+      busy += sample.is_busy ? 1 : 0;
+      busy_bps += sample.is_busy ? sample.rate_bps : 0;
+    }
+    if (busy >= 2 && busy_bps >= kLeastBusyPart * interval.carried_bps) counted.push_back(interval);
+  }
+  return counted;
 }
 
 // Least squares over the points at which the links could carry more than they ever do.
@@ -72,34 +112,16 @@ void FitSlope(SumEvidence& evidence) {
 bool SumInterval::is_held_back() const { return carried_bps < kHeldBack * could_bps; }
 
 std::vector<SumInterval> CountedIntervals(const TrafficWindow& window, absl::Span<const size_t> links,
-                                          const std::map<size_t, double>& rates_bps, size_t most,
-                                          std::optional<size_t> doubted) {
-  std::vector<std::pair<const TrafficWindow::Series*, double>> series;
+                                          const std::map<size_t, double>& rates_bps, size_t most) {
+  std::vector<LinkSeries> series;
   for (const size_t link : links) {
     const TrafficWindow::Series* const found = window.Find(link);
     if (found == nullptr) continue;
-    if (link == doubted) {
-      series.emplace_back(found, MostlyCarriedBps(*found));
-      continue;
-    }
     const auto known = rates_bps.find(link);
-    series.emplace_back(found, std::max(window.ReachedBps(link), known == rates_bps.end() ? 0 : known->second));
+    const double reached_bps = std::max(window.ReachedBps(link), known == rates_bps.end() ? 0 : known->second);
+    series.push_back({found, std::vector<double>(window.intervals(), reached_bps)});
   }
-  std::vector<SumInterval> counted;
-  for (size_t t = window.intervals() - std::min(most, window.intervals()); t < window.intervals(); ++t) {
-    SumInterval interval{window.intervals() - 1 - t, 0, 0};
-    size_t busy = 0;
-    double busy_bps = 0;
-    for (const auto& [of_link, reached_bps] : series) {
-      const TrafficWindow::Sample& sample = (*of_link)[t];
-      interval.carried_bps += sample.rate_bps;
-      interval.could_bps += sample.is_busy ? std::max(reached_bps, sample.rate_bps) : sample.rate_bps;
-      busy += sample.is_busy ? 1 : 0;
-      busy_bps += sample.is_busy ? sample.rate_bps : 0;
-    }
-    if (busy >= 2 && busy_bps >= kLeastBusyPart * interval.carried_bps) counted.push_back(interval);
-  }
-  return counted;
+  return Count(series, window.intervals() - std::min(most, window.intervals()), window.intervals());
 }
 
 SumEvidence WeighSums(std::vector<SumInterval> intervals) {
@@ -122,15 +144,22 @@ SumEvidence WeighSums(std::vector<SumInterval> intervals) {
 }
 
 std::optional<SumEvidence> FindSharing(const TrafficWindow& window, absl::Span<const size_t> links) {
-  SumEvidence evidence = WeighSums(CountedIntervals(window, links));
+  std::vector<LinkSeries> series;
+  for (const size_t link : links) {
+    const TrafficWindow::Series* const found = window.Find(link);
+    if (found != nullptr) series.push_back({found, ReachedBeforeAndAfter(*found)});
+  }
+  SumEvidence evidence = WeighSums(Count(series, 0, window.intervals()));
   if (!ShowsSharing(evidence)) return std::nullopt;
-  const auto shows_nothing_without = [&](size_t link) {
-    const std::vector<SumInterval> counted = CountedIntervals(window, links, {}, TrafficWindow::kIntervals, link);
-    const auto held_back = std::count_if(counted.begin(), counted.end(),
-                                         [](const SumInterval& interval) { return interval.is_held_back(); });
-    return static_cast<size_t>(held_back) < kLeastHeldBackWithoutOne;
-  };
-  if (std::any_of(links.begin(), links.end(), shows_nothing_without)) return std::nullopt;
+  for (LinkSeries& doubted : series) {
+    std::vector<double> reached_bps(window.intervals(), MostlyCarriedBps(*doubted.series));
+    std::swap(doubted.reached_bps, reached_bps);
+    const std::vector<SumInterval> counted = Count(series, 0, window.intervals());
+    std::swap(doubted.reached_bps, reached_bps);
+    if (std::none_of(counted.begin(), counted.end(), [](const SumInterval& one) { return one.is_held_back(); })) {
+      return std::nullopt;
+    }
+  }
   return evidence;
 }
 

@@ -12,7 +12,8 @@
 //      carry more than they ever do.
 //   4. No single link shows sharing: its rate may be overstated, or it may have become slower by itself. So they
 //      must be held back also when any one of them is taken to reach no more than it mostly carried while it was busy.
-//   5. A slope needs intervals that differ in what the links could carry. Links that are always busy together show
+//   5. A link could carry at a time what it reached before and after: it may have become slower by itself meanwhile.
+//   6. A slope needs intervals that differ in what the links could carry. Links that are always busy together show
 //      nothing.
 #ifndef BANYAN_TOPOLOGY_INFERENCE_SUM_EVIDENCE_H_
 #define BANYAN_TOPOLOGY_INFERENCE_SUM_EVIDENCE_H_
@@ -47,11 +48,10 @@ struct SumEvidence {
 };
 
 // Returns the intervals that count, among the last `most` of the window. `rates_bps` are the rates that some links have
-// reached before the window. `doubted` is a link that is taken to reach what it mostly carries.
+// reached before the window.
 std::vector<SumInterval> CountedIntervals(const TrafficWindow& window, absl::Span<const size_t> links,
                                           const std::map<size_t, double>& rates_bps = {},
-                                          size_t most = TrafficWindow::kIntervals,
-                                          std::optional<size_t> doubted = std::nullopt);
+                                          size_t most = TrafficWindow::kIntervals);
 
 // Weighs these intervals.
 SumEvidence WeighSums(std::vector<SumInterval> intervals);
@@ -59,7 +59,7 @@ SumEvidence WeighSums(std::vector<SumInterval> intervals);
 // Returns the evidence that these links share something; empty when there is none, or too little.
 std::optional<SumEvidence> FindSharing(const TrafficWindow& window, absl::Span<const size_t> links);
 // Returns whether the evidence shows that the links share something, or that they do not. Little evidence shows
-// neither. The first leaves rule 4 out.
+// neither. The first leaves rules 4 and 5 out.
 bool ShowsSharing(const SumEvidence& evidence);
 bool ShowsNoSharing(const SumEvidence& evidence);
 
