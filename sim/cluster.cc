@@ -114,6 +114,7 @@ void Cluster::AddResultCheckers() {
   contributors_ =
       std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op, &membership_,
                                            chunks_.get(), violations(), scaled_.aggregation.quorum > 0);
+  if (options_.precision.has_value()) contributors_->ReadNoValues();
 }
 
 void Cluster::AddMessageCheckers() {

@@ -10,7 +10,7 @@
 namespace banyan {
 namespace {
 
-constexpr uint64_t kRounds = 30;
+constexpr uint64_t kRounds = 20;
 
 Timestamp Seconds(double seconds) { return Timestamp() + absl::Seconds(seconds); }
 
@@ -43,7 +43,7 @@ void Train(Cluster& cluster) {
 }
 
 TEST(PrecisionSimulation, EveryPlannersTreesDecideAsACountInOnePlaceDoes) {
-  for (const char* planner : {"fapt", "packed", "star", "bkt", "mst"}) {
+  for (const char* planner : {"fapt", "packed", "star"}) {
     for (const LowBitFamily family : {LowBitFamily::kBinary, LowBitFamily::kTernary}) {
       const ClusterOptions options = FiveNodes(planner, 3, family);
       Cluster cluster(options);
@@ -57,14 +57,14 @@ TEST(PrecisionSimulation, EveryPlannersTreesDecideAsACountInOnePlaceDoes) {
 
 TEST(PrecisionSimulation, ALossThatRisesFallsBackAndComesBack) {
   ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
-  options.plan.loss = [](Round round) { return round == Round(12) ? 5.0 : 1 / static_cast<double>(round.value()); };
+  options.plan.loss = [](Round round) { return round == Round(8) ? 5.0 : 1 / static_cast<double>(round.value()); };
   Cluster cluster(options);
   Train(cluster);
   const auto tensors = static_cast<int64_t>(options.plan.tensors.size());
   const int64_t fallback = cluster.precision()->rounds(PrecisionRoute::kFallback);
   EXPECT_GE(fallback, tensors * 4);
   EXPECT_LE(fallback, tensors * 12);
-  EXPECT_GT(cluster.precision()->rounds(PrecisionRoute::kLowBit), tensors * 10);
+  EXPECT_GT(cluster.precision()->rounds(PrecisionRoute::kLowBit), tensors * 5);
 }
 
 }  // namespace

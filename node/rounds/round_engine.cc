@@ -205,8 +205,7 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
     return early_.Keep(step, std::move(message), std::move(payload));
   }
   const KeyRounds& rounds = KeyOf(key).rounds;
-  // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
-  if (round < rounds.next_closed()) return Verdict::kTaken;
+  if (round < rounds.next_closed()) return Verdict::kTaken;  // a late duplicate: its source only waits for this word
   if (rounds.IsTooFar(round, config_.rounds_in_flight)) {
     return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
   }

@@ -4,7 +4,7 @@
 
 #include "core/ids.h"
 #include "proto/precision/precision_route.h"
-#include "scheduler/state/state_record.h"
+#include "scheduler/state/policy_record.h"
 
 namespace banyan {
 

@@ -1,23 +1,48 @@
-// Policies in state records, and what other records share with them. Part of state_record.h, which is what others use.
-// Pure functions.
+// The record of a policy that was put into force. Part of state_record.h, which is what others use. Plain values.
 #ifndef BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 #define BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
-#include "scheduler/state/state_record.h"
-#include "scheduler/state/state_record.pb.h"
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ids.h"
+#include "proto/policy_slice.h"
+#include "topology/network_view.h"
+#include "topology/policy.h"
 
 namespace banyan {
 
-// The error of a record whose bytes are wrong, DATA_LOSS.
-absl::Status Malformed(absl::string_view what);
+// The text of the overlay that a reconfiguration brought.
+struct OverlayText {
+  std::string yaml;
+  std::string file_name;
+  friend bool operator==(const OverlayText&, const OverlayText&) = default;
+};
 
-void FillOverlay(const OverlayText& overlay, state::Overlay& filled);
+// What of the decisions on precision routes outlives a scheduler.
+struct PrecisionState {
+  bool is_decided = false;            // the warm-up is over
+  std::vector<std::string> admitted;  // scopes, in rising order
+  bool is_vetoed = false;             // admitted scopes have the route kFallback
+  friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
+};
 
-void FillPolicy(const PolicyRecord& record, state::Policy& filled);
-absl::StatusOr<PolicyRecord> ReadPolicy(const state::Policy& from);
+// A policy was put into force. The record has all that its slices and the next policy build on, so that a restarted
+// scheduler goes on with it.
+struct PolicyRecord {
+  Policy policy;
+  std::string reason;  // why it was made
+  TransmissionSettings transmission;
+  std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
+  std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
+  NodeId source;                       // whose values a kBroadcast round takes
+  // The links of the overlay that the policy was made without: from and to.
+  std::vector<std::pair<NodeId, NodeId>> left_out;
+  PrecisionState precision;  // by which rounds are bound to it
+  friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
+};
 
 }  // namespace banyan
 

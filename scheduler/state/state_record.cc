@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/key_runs.h"
-#include "scheduler/state/policy_record.h"
+#include "scheduler/state/policy_record_wire.h"
 #include "scheduler/state/state_record.pb.h"
 
 namespace banyan {

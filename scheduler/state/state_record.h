@@ -14,11 +14,9 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
-#include "proto/policy_slice.h"
 #include "proto/precision/precision_route.h"
 #include "proto/scheduler_messages.h"
-#include "topology/network_view.h"
-#include "topology/policy.h"
+#include "scheduler/state/policy_record.h"
 
 namespace banyan {
 
@@ -41,36 +39,6 @@ struct KeysRecord {
   KeyId first_key;
   std::vector<RegisterKeys::Key> keys;
   friend bool operator==(const KeysRecord&, const KeysRecord&) = default;
-};
-
-// The text of the overlay that a reconfiguration brought.
-struct OverlayText {
-  std::string yaml;
-  std::string file_name;
-  friend bool operator==(const OverlayText&, const OverlayText&) = default;
-};
-
-// What of the decisions on precision routes outlives a scheduler.
-struct PrecisionState {
-  bool is_decided = false;            // the warm-up is over
-  std::vector<std::string> admitted;  // scopes, in rising order
-  bool is_vetoed = false;             // admitted scopes have the route kFallback
-  friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
-};
-
-// A policy was put into force. The record has all that its slices and the next policy build on, so that a restarted
-// scheduler goes on with it.
-struct PolicyRecord {
-  Policy policy;
-  std::string reason;  // why it was made
-  TransmissionSettings transmission;
-  std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
-  std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
-  NodeId source;                       // whose values a kBroadcast round takes
-  // The links of the overlay that the policy was made without: from and to.
-  std::vector<std::pair<NodeId, NodeId>> left_out;
-  PrecisionState precision;  // by which rounds are bound to it
-  friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 
 // Consecutive rounds of a key that are bound to a policy.

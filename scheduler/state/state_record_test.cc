@@ -55,6 +55,17 @@ TEST(StateRecordTest, RefusesAnEndOfAnUnknownKind) {
   }
 }
 
+TEST(StateRecordTest, RefusesAnUnknownRoute) {
+  constexpr auto kUnknown = static_cast<PrecisionRoute>(3);
+  const BindingsRecord bindings = {{{KeyId(1), Round(5), Round(6), PolicyVersion(1), Attempt(0), 0, kUnknown}}};
+  const CutRecord cut = {PolicyVersion(4), {{KeyId(1), Round(8), kUnknown}}};
+  const EpochPlanRecord plan = {
+      Epoch(2), PolicyVersion(2), {}, {{KeyId(1), KeyId(1), Round(1), Round(2), Attempt(1), 10, kUnknown}}};
+  for (const StateRecord& record : {StateRecord(bindings), StateRecord(cut), StateRecord(plan)}) {
+    EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(record)).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(StateRecordTest, RefusesAPlanOfNothing) {
   const EpochPlan::Binding good = {KeyId(1), KeyId(2), Round(1), Round(2), Attempt(1), 10};
   EXPECT_TRUE(DecodeStateRecord(EncodeStateRecord(EpochPlanRecord{Epoch(2), PolicyVersion(2), {}, {good}})).ok());

@@ -155,7 +155,7 @@ void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, Tensor
     return;
   }
   variants.push_back({hash, {holder}});
-  if (op_ != AggregationOp::kSum && op_ != AggregationOp::kMean) return;
+  if (!reads_values_ || (op_ != AggregationOp::kSum && op_ != AggregationOp::kMean)) return;
   if (is_first || !fields_->IsSpread(round.first)) Remember(now, worker, round, values);
 }
 

@@ -45,6 +45,8 @@ class ContributorChecker : public WorkerListener {
   void OnStarted(Timestamp now, WorkerName worker) override;
   void OnEnded(Timestamp now, WorkerName worker) override;
   void OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) override;
+  // Results may be what votes decide: they do not say who is in them.
+  void ReadNoValues() { reads_values_ = false; }
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   // Checks what waits to be checked: the messages that tell of a result may leave after it is handed out.
   void Finish();
@@ -101,6 +103,7 @@ class ContributorChecker : public WorkerListener {
   const TrainingPlan* const plan_;
   ContributorFields* const fields_;
   const AggregationOp op_;
+  bool reads_values_ = true;
   const MembershipWatch* const membership_;
   const ChunkWatch* const chunks_;
   Violations* const violations_;

@@ -302,7 +302,6 @@ void AddPrecision(uint64_t seed, FaultScenario* scenario) {
   ClusterOptions& cluster = scenario->cluster;
   cluster.overlay.aggregation.op = AggregationOp::kMean;
   cluster.overlay.compression.rules.clear();
-  cluster.fields = nullptr;
   OperatingProfile profile;
   profile.name = "simulated";
   profile.rules.family = random.Chance(0.5) ? LowBitFamily::kBinary : LowBitFamily::kTernary;
@@ -336,11 +335,9 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   if (trained) cluster.StopAll(cluster.simulator()->now() + kStoppingLimit);
   outcome.trace_hash = cluster.simulator()->trace()->hash();
   outcome.events = cluster.simulator()->trace()->events();
-  if (ContributorChecker* const contributors = cluster.contributors(); contributors != nullptr) {
-    outcome.results = contributors->results();
-    outcome.required = contributors->required();
-    outcome.flushes = contributors->flushes();
-  }
+  outcome.results = cluster.contributors()->results();
+  outcome.required = cluster.contributors()->required();
+  outcome.flushes = cluster.contributors()->flushes();
   outcome.low_bit_rounds = cluster.precision()->rounds(PrecisionRoute::kLowBit);
   outcome.fallback_rounds = cluster.precision()->rounds(PrecisionRoute::kFallback);
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();

@@ -1,5 +1,5 @@
 // Random jobs in which nodes, workers and schedulers die and come back while rounds go low-bit and are vetoed: no
-// checker may find a violation. BANYAN_SIM_SEEDS says ten times how many seeds, at least 40; BANYAN_SIM_SEED runs only
+// checker may find a violation. BANYAN_SIM_SEEDS says ten times how many seeds, at least 10; BANYAN_SIM_SEED runs only
 // that one and prints its trace.
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ FaultOutcome RunSeed(uint64_t seed, const Trace::Sink& sink) {
 TEST(PrecisionFaultsTest, NoRuleBreaks) {
   if (std::getenv("BANYAN_SIM_SEED") != nullptr) GTEST_SKIP();
   // A tenth of those of other tests: each of these runs for long.
-  const uint64_t seeds = std::max<uint64_t>(40, NumberOf("BANYAN_SIM_SEEDS", 400) / 10);
+  const uint64_t seeds = std::max<uint64_t>(10, NumberOf("BANYAN_SIM_SEEDS", 100) / 10);
   int64_t low_bit = 0;
   int64_t fallback = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {

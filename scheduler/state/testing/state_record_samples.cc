@@ -46,6 +46,7 @@ PolicyRecord SamplePolicyRecord() {
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
   record.source = NodeId(4);
   record.left_out = {{NodeId(1), NodeId(3)}, {NodeId(3), NodeId(1)}};
+  record.precision = {true, {"backbone", "encoder"}, true};
   return record;
 }
 
@@ -58,11 +59,12 @@ std::vector<StateRecord> StateRecordSamples() {
           KeysRecord{KeyId(7), {{"g", 3, {{{"q", 3}, {"none", 0}}}}}},
           SamplePolicyRecord(),
           BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)},
-                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2), 1000}}},
+                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2), 1000, PrecisionRoute::kLowBit}}},
           BindingsRecord{},
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
-          CutRecord{PolicyVersion(4), {{KeyId(1), Round(8)}, {KeyId(2), Round(8)}, {KeyId(5), Round(8)}}},
+          CutRecord{PolicyVersion(4),
+                    {{KeyId(1), Round(8)}, {KeyId(2), Round(8)}, {KeyId(5), Round(8), PrecisionRoute::kFallback}}},
           BarrierRecord{11, {NodeId(2), NodeId(5)}},
           EndRecord{"it was over"},
           EndRecord{"enough", JobEnd::kStopped},
@@ -73,7 +75,7 @@ std::vector<StateRecord> StateRecordSamples() {
           EpochPlanRecord{Epoch(3),
                           PolicyVersion(9),
                           {{KeyId(1), KeyId(4), Round(7)}, {KeyId(5), KeyId(5), Round(0)}},
-                          {{KeyId(1), KeyId(4), Round(7), Round(9), Attempt(2), 65536}}},
+                          {{KeyId(1), KeyId(4), Round(7), Round(9), Attempt(2), 65536, PrecisionRoute::kLowBit}}},
           EpochPlanRecord{},
           RemovedRecord{NodeId(3), false},
           RemovedRecord{NodeId(3), true},

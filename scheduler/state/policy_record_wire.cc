@@ -1,4 +1,4 @@
-#include "scheduler/state/policy_record.h"
+#include "scheduler/state/policy_record_wire.h"
 
 #include <algorithm>
 #include <cmath>
