@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -29,29 +28,6 @@ bool IsStale(const Policy& policy, const NetworkView& published, const NetworkVi
          std::any_of(policy.auxiliary.begin(), policy.auxiliary.end(), [&](const Route& auxiliary_path) {
            return auxiliary_path.share > kLeastAuxiliaryShare && is_stale(auxiliary_path);
          });
-}
-
-bool IsStale(std::optional<double> published_bps, std::optional<double> cap_bps) {
-  if (published_bps.has_value() != cap_bps.has_value()) return true;
-  if (!cap_bps.has_value()) return false;
-  const auto [low, high] = std::minmax(*published_bps, *cap_bps);
-  return high > kStaleCapFactor * low;
-}
-
-// Whether the caps of hosts, or what links share, are others.
-bool HasStaleCaps(const NetworkView& published, const NetworkView& view) {
-  const auto is_stale = [&published](const NetworkNode& node) {
-    const NetworkNode* const was = published.FindNode(node.id);
-    return was != nullptr &&
-           (IsStale(was->up_cap_bps, node.up_cap_bps) || IsStale(was->down_cap_bps, node.down_cap_bps));
-  };
-  const auto is_same = [](const SharedCapacity& a, const SharedCapacity& b) {
-    return a.links == b.links && !IsStale(a.capacity_bps, b.capacity_bps);
-  };
-  const absl::Span<const SharedCapacity> was = published.shared();
-  const absl::Span<const SharedCapacity> is = view.shared();
-  return std::any_of(view.nodes().begin(), view.nodes().end(), is_stale) ||
-         !std::equal(was.begin(), was.end(), is.begin(), is.end(), is_same);
 }
 
 bool SameTrees(const Policy& a, const Policy& b) {
@@ -171,9 +147,6 @@ Verdict Judge(const Policy& current, const NetworkView& published, const Policy&
   }
   if (IsStale(current, published, view)) {
     return {Verdict::Kind::kRefresh, "the rates of auxiliary paths or routes have changed"};
-  }
-  if (HasStaleCaps(published, view)) {
-    return {Verdict::Kind::kRefresh, "what hosts and links share has changed"};
   }
   return {Verdict::Kind::kKeep, promise + " are too little for a change"};
 }

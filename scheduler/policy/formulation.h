@@ -43,9 +43,6 @@ inline constexpr double kLeastAuxiliaryShare = 0.05;
 // Nodes learn the rates of their paths with a policy, and cannot see beyond their own links. A path whose rate has
 // changed by this factor makes the scheduler publish again.
 inline constexpr double kStaleRateFactor = 2;
-// Nodes learn with a policy which part of a cap each link has. A cap that is known, or has changed by this factor,
-// since makes the scheduler publish again too.
-inline constexpr double kStaleCapFactor = 1.25;
 // The shortest time between two plans that follow changes. The reports of one heartbeat arrive within it.
 inline constexpr absl::Duration kLeastReplanPause = absl::Milliseconds(500);
 

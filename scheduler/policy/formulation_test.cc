@@ -1,7 +1,6 @@
 #include "scheduler/policy/formulation.h"
 
 #include <functional>
-#include <optional>
 
 #include "core/random.h"
 #include "gmock/gmock.h"
@@ -280,33 +279,6 @@ TEST(FormulationTest, LearningEndsAfterItsTimeAndRounds) {
   Formulation never(Every(absl::Seconds(5)), blind);
   never.NoteBeginning(kStart);
   EXPECT_FALSE(never.IsLearning(kStart, 0));
-}
-
-NetworkView WithCap(const NetworkView& view, std::optional<double> up_bps) {
-  std::vector<NetworkNode> nodes(view.nodes().begin(), view.nodes().end());
-  nodes[0].up_cap_bps = up_bps;
-  return *NetworkView::Create(nodes, {view.links().begin(), view.links().end()});
-}
-
-TEST(JudgeTest, NodesHearOfCapsThatAreKnownOrOthersSince) {
-  const NetworkView without = CompleteNetwork(4, 10);
-  const NetworkView with = WithCap(without, 100e6);
-  const Policy current = *MakePolicy(without, {});
-  EXPECT_EQ(Judge(current, without, current, without).kind, Verdict::Kind::kKeep);
-  EXPECT_EQ(Judge(current, without, current, with).kind, Verdict::Kind::kRefresh);
-  EXPECT_EQ(Judge(current, with, current, without).kind, Verdict::Kind::kRefresh);
-  EXPECT_EQ(Judge(current, with, current, WithCap(without, 110e6)).kind, Verdict::Kind::kKeep);
-  EXPECT_EQ(Judge(current, with, current, WithCap(without, 130e6)).kind, Verdict::Kind::kRefresh);
-}
-
-TEST(JudgeTest, NodesHearOfWhatLinksShare) {
-  const NetworkView without = CompleteNetwork(4, 10);
-  const SharedCapacity shared{100e6, {{NodeId(1), NodeId(2)}}};
-  const NetworkView with = *NetworkView::Create({without.nodes().begin(), without.nodes().end()},
-                                                {without.links().begin(), without.links().end()}, {shared});
-  const Policy current = *MakePolicy(without, {});
-  EXPECT_EQ(Judge(current, without, current, with).kind, Verdict::Kind::kRefresh);
-  EXPECT_EQ(Judge(current, with, current, with).kind, Verdict::Kind::kKeep);
 }
 
 }  // namespace

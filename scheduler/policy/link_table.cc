@@ -110,13 +110,13 @@ bool LinkTable::IsOld(const Entry& entry, Timestamp now) const {
 }
 
 void LinkTable::MarkPlanned() {
-  has_changed_otherwise_ = false;
+  has_returned_ = false;
   planned_bps_.clear();
   for (const Entry& entry : entries_) planned_bps_.push_back(entry.link.throughput_bps);
 }
 
 bool LinkTable::ChangedBeyond(double fraction) const {
-  if (has_changed_otherwise_) return true;
+  if (has_returned_) return true;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto [low, high] = std::minmax({entries_[i].link.throughput_bps, planned_bps_[i]});
     if (high - low > fraction * low) return true;

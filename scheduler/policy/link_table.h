@@ -74,10 +74,10 @@ class LinkTable {
   // Returns whether the rate of a link has changed by more than `fraction` since MarkPlanned. The change is relative to
   // the smaller value, so that a drop to a half and a doubling both are 1.
   bool ChangedBeyond(double fraction) const;
-  // A link is there again, or links are known to share something else: that counts as a change of links.
-  void NoteChange(Timestamp now) {
+  // A link is there again: that counts as a change of links.
+  void NoteReturn(Timestamp now) {
     last_change_ = now;
-    has_changed_otherwise_ = true;
+    has_returned_ = true;
   }
   // Returns when samples last showed that a link's rate has changed, noise apart.
   std::optional<Timestamp> last_change() const { return last_change_; }
@@ -99,7 +99,7 @@ class LinkTable {
   std::vector<double> planned_bps_;  // by position in entries_
   CappedRates capped_rates_;
   std::optional<Timestamp> last_change_;
-  bool has_changed_otherwise_ = false;  // than by rates, since MarkPlanned
+  bool has_returned_ = false;  // a link, since MarkPlanned
 };
 
 // Returns the links of a view whose rate or delay was measured. A link of which only the delay was stays kBelieved: it

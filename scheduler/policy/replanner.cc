@@ -46,7 +46,7 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
   if (!infers_sharing_) return;
   traffic_.Accept(now, from, links, links_.believed());
   while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) {
-    if (sharing_.Add(*interval)) links_.NoteChange(now);
+    sharing_.Add(*interval);
   }
 }
 
@@ -123,7 +123,7 @@ PlanRequest Replanner::PlanForStart(Timestamp now, std::vector<NodeId> members) 
 
 bool Replanner::TakeReturnedLinks(Timestamp now) {
   if (!outages_.TakeReturned(now)) return false;
-  links_.NoteChange(now);
+  links_.NoteReturn(now);
   return true;
 }
 
@@ -141,7 +141,7 @@ PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId>
   links.Believe(believed);
   return Start(now,
                Plan{.members = std::move(members),
-                    .view = outages_.Without(sharing_.Apply(links.View())),
+                    .view = outages_.Without(links.View()),
                     .reason = std::move(reason),
                     .is_ordered = true},
                std::move(planner_config));

@@ -130,7 +130,8 @@ class Replanner {
   // The nodes that the plan is for. REQUIRES: one is being made.
   const std::vector<NodeId>& planned_members() const { return plan_->members; }
   const LinkTable& links() const { return links_; }
-  // What links are inferred to share.
+  // What links are inferred to share. Plans do not use it: with it the first rounds were no faster, and policies
+  // changed more often. An operator may tell the overlay.
   const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
@@ -147,8 +148,8 @@ class Replanner {
     bool is_ordered = false;         // adopted without being judged
   };
 
-  // Returns the links that work, with the values that are known now and what they share.
-  NetworkView View() const { return outages_.Without(sharing_.Apply(links_.View())); }
+  // Returns the links that work, with the values that are known now.
+  NetworkView View() const { return outages_.Without(links_.View()); }
   void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);

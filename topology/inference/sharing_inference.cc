@@ -148,18 +148,4 @@ bool SharingInference::HasChanged() {
   return true;
 }
 
-NetworkView SharingInference::Apply(const NetworkView& view) const {
-  if (groups_.empty()) return view;
-  std::vector<NetworkNode> nodes(view.nodes().begin(), view.nodes().end());
-  for (const SharedGroup& group : groups_) {
-    const std::optional<size_t> host = view.IndexOf(group.host);
-    if (!host.has_value()) continue;
-    (group.kind == SharedGroup::Kind::kSent ? nodes[*host].up_cap_bps : nodes[*host].down_cap_bps) = group.capacity_bps;
-  }
-  absl::StatusOr<NetworkView> applied = NetworkView::Create(
-      std::move(nodes), {view.links().begin(), view.links().end()}, {view.shared().begin(), view.shared().end()});
-  BANYAN_CHECK(applied.ok());
-  return *std::move(applied);
-}
-
 }  // namespace banyan

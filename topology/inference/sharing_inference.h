@@ -41,9 +41,6 @@ class SharingInference {
 
   // Returns the groups that are known now.
   const std::vector<SharedGroup>& groups() const { return groups_; }
-  // Returns `view` with hosts' caps as they are inferred. Links keep their rates: what a cap holds back no longer
-  // lowers them, once the policy in use is valued with the cap.
-  NetworkView Apply(const NetworkView& view) const;
 
  private:
   // What the group has carried in the interval of this age.

@@ -176,20 +176,5 @@ TEST(SharingInferenceTest, KnownCapsStayAsTheyAre) {
   EXPECT_EQ(job.Find(Kind::kSent, NodeId(1)), nullptr);
 }
 
-TEST(SharingInferenceTest, TheViewHasWhatIsInferred) {
-  Job job(3);
-  job.traffic.shared().push_back(OfHost(job, NodeId(1), Kind::kSent, 0.5));
-  EXPECT_EQ(job.inference.Apply(job.view).FindNode(NodeId(1))->up_cap_bps, std::nullopt);
-  job.Run(kLongEnough);
-  const NetworkView view = job.inference.Apply(job.view);
-  ASSERT_TRUE(view.FindNode(NodeId(1))->up_cap_bps.has_value());
-  EXPECT_NEAR(*view.FindNode(NodeId(1))->up_cap_bps, job.traffic.shared()[0].capacity_bps,
-              0.05 * job.traffic.shared()[0].capacity_bps);
-  EXPECT_EQ(view.FindNode(NodeId(2))->up_cap_bps, std::nullopt);
-  // Links of others keep the rates that they are given.
-  EXPECT_EQ(view.FindLink(NodeId(2), NodeId(3))->throughput_bps,
-            job.view.FindLink(NodeId(2), NodeId(3))->throughput_bps);
-}
-
 }  // namespace
 }  // namespace banyan
