@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/check.h"
 #include "topology/inference/sum_evidence.h"
 
 namespace banyan {
