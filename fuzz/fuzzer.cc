@@ -1,5 +1,5 @@
-// libFuzzer's entry points. `fuzzer --target=NAME CORPUS [libFuzzer's flags]` looks for bytes that break a target;
-// `--list` prints the targets, and `--seeds=FOLDER` writes what the target takes to begin with.
+// libFuzzer's entry points. `fuzzer --target=NAME CORPUS [libFuzzer's flags]` looks for bytes that break a target, with
+// `--seeds=FOLDER` it writes what the target takes to begin with, and without a target it prints their names.
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -28,8 +28,8 @@ void WriteSeeds(const FuzzTarget& target, absl::string_view folder) {
   }
 }
 
-[[noreturn]] void Refuse(absl::string_view what) {
-  std::cerr << "fuzzer: " << what << "\n";
+[[noreturn]] void Refuse(absl::string_view target) {
+  std::cerr << "fuzzer: expected the name of a target, got '" << target << "'; called without any, it prints them\n";
   std::exit(2);
 }
 
@@ -38,16 +38,18 @@ void ReadFlags(int count, char** words) {
   absl::string_view seeds;
   for (int i = 1; i < count; ++i) {
     absl::string_view word = words[i];
-    if (word == "--list") {
-      List();
-      std::exit(0);
+    if (absl::ConsumePrefix(&word, "--target=")) {
+      Chosen() = FindFuzzTarget(word);
+      if (Chosen() == nullptr) Refuse(word);
     }
-    if (absl::ConsumePrefix(&word, "--target=")) Chosen() = FindFuzzTarget(word);
     if (absl::ConsumePrefix(&word, "--seeds=")) seeds = word;
   }
-  if (Chosen() == nullptr) Refuse("expected --target=NAME, one of those that --list prints");
-  if (seeds.empty()) return;
-  WriteSeeds(*Chosen(), seeds);
+  if (Chosen() != nullptr && seeds.empty()) return;
+  if (Chosen() == nullptr) {
+    List();
+  } else {
+    WriteSeeds(*Chosen(), seeds);
+  }
   std::exit(0);
 }
 

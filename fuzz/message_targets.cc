@@ -51,7 +51,8 @@ bool RunWire(absl::string_view bytes) {
 
 std::vector<std::string> WireSeeds() {
   std::vector<std::string> seeds;
-  for (const WireSample& sample : WireSamples()) seeds.push_back(InOneText(EncodeMessage(sample.message), sample.payload));
+  for (const WireSample& sample : WireSamples())
+    seeds.push_back(InOneText(EncodeMessage(sample.message), sample.payload));
   return seeds;
 }
 

@@ -119,9 +119,9 @@ std::vector<std::string> WordsSeeds() { return {"100MB", "1.5k", "20ms", "40 Gbi
 }  // namespace
 
 std::vector<FuzzTarget> TextTargets() {
-  return {{"overlay", RunOverlay, OverlaySeeds},           {"precision", RunProfile, ProfileSeeds},
-          {"key-file", RunKeyFile, KeyFileSeeds},          {"site-report", RunSiteReport, SiteReportSeeds},
-          {"status", RunStatus, StatusSeeds},              {"words", RunWords, WordsSeeds}};
+  return {{"overlay", RunOverlay, OverlaySeeds},  {"precision", RunProfile, ProfileSeeds},
+          {"key-file", RunKeyFile, KeyFileSeeds}, {"site-report", RunSiteReport, SiteReportSeeds},
+          {"status", RunStatus, StatusSeeds},     {"words", RunWords, WordsSeeds}};
 }
 
 }  // namespace banyan

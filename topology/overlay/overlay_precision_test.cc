@@ -30,7 +30,7 @@ TEST(OverlayPrecisionTest, NamesTwoFiles) {
 
 TEST(OverlayPrecisionTest, BothAreNeeded) {
   EXPECT_THAT(Error("precision: {profile: p.yaml}\n"), HasSubstr("binding"));
-  EXPECT_THAT(Error("precision: {profile: \"\", binding: b.yaml}\n"), HasSubstr("expected a file, got nothing"));
+  EXPECT_THAT(Error("precision: {profile: \"\", binding: b.yaml}\n"), HasSubstr("precision.profile: expected text"));
 }
 
 TEST(OverlayPrecisionTest, WhatDoesNotGoTogetherIsRefused) {
