@@ -115,6 +115,10 @@ absl::Status CheckReplayable(const JobConfig& config) {
     return absl::FailedPreconditionError(
         "sums in the order of arrival cannot be replayed to the bit: set aggregation: {order: fixed}");
   }
+  if (config.low_bit.has_value()) {
+    return absl::FailedPreconditionError(
+        "low-bit rounds cannot be replayed, since transcripts do not say which rounds were: remove precision");
+  }
   const std::vector<CompressionRule>& rules = config.compression.rules;
   const bool prunes = std::any_of(rules.begin(), rules.end(), [](const CompressionRule& rule) {
     return rule.controller == RatioControllerKind::kNetSense;

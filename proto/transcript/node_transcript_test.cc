@@ -132,6 +132,9 @@ TEST(NodeTranscriptTest, RefusesWhatNoReplayGivesAgain) {
   JoinAccepted unordered = Joined();
   unordered.config.aggregation.fixed_order = false;
   EXPECT_THAT(ErrorOf({{Start(), unordered}}), HasSubstr("set aggregation: {order: fixed}"));
+  JoinAccepted low_bit = Joined();
+  low_bit.config.low_bit.emplace();
+  EXPECT_THAT(ErrorOf({{Start(), low_bit}}), HasSubstr("low-bit rounds cannot be replayed"));
   JoinAccepted pruning = Joined();
   pruning.config.compression.rules = {
       CompressionRule{.codec = CodecId::kTopK, .controller = RatioControllerKind::kNetSense}};

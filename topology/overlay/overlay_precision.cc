@@ -12,7 +12,6 @@ PrecisionConfig ReadPrecision(const YamlValue& value, YamlProblems& problems) {
   for (const auto& [key, file] : {std::pair("profile", &config.profile), {"binding", &config.binding}}) {
     const YamlValue* const name = map.Require(key);
     if (name != nullptr) *file = ReadText(*name, map.PathOf(key), problems).value_or("");
-    if (name != nullptr && file->empty()) problems.Add(name->place, map.PathOf(key) + ": expected a file, got nothing");
   }
   map.Finish();
   return config;
@@ -25,6 +24,9 @@ void CheckPrecision(const OverlayConfig& overlay, YamlProblems& problems) {
   };
   refuse(overlay.aggregation.op == AggregationOp::kSum,
          "a low-bit round makes a mean, but aggregation.op is sum; take another operation");
+  refuse(
+      overlay.aggregation.fixed_order,
+      "each worker of a node is a part of its own, which aggregation.order: fixed does not know; remove one of them");
   refuse(overlay.aggregation.quorum > 0, "late workers have no votes; remove aggregation.quorum");
   refuse(std::any_of(overlay.compression.rules.begin(), overlay.compression.rules.end(),
                      [](const CompressionRule& rule) { return rule.codec != CodecId::kFp32; }),

@@ -35,6 +35,7 @@ TEST(OverlayPrecisionTest, BothAreNeeded) {
 
 TEST(OverlayPrecisionTest, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_THAT(Error(absl::StrCat(kFiles, "aggregation: {op: sum}\n")), HasSubstr("o.yaml:2:12: precision: a low-bit"));
+  EXPECT_THAT(Error(absl::StrCat(kFiles, "aggregation: {order: fixed}\n")), HasSubstr("aggregation.order: fixed"));
   EXPECT_THAT(Error(absl::StrCat(kFiles, "aggregation: {quorum: 0.5}\n")), HasSubstr("remove aggregation.quorum"));
   EXPECT_THAT(Error(absl::StrCat(kFiles, "compression: {codec: fp16}\n")), HasSubstr("remove compression"));
 }
