@@ -3,7 +3,6 @@
 #include <utility>
 #include <variant>
 
-#include "absl/status/statusor.h"
 #include "core/buffer.h"
 #include "core/check.h"
 #include "fuzz/fuzz_input.h"
@@ -30,6 +29,19 @@ std::string InOneText(const std::string& header, const Payload& payload) {
   return bytes;
 }
 
+// Decodes `bytes` and returns whether that went well. What was read must be written in one way, which reads as the
+// same.
+template <typename Decode, typename Encode>
+bool ComesBack(absl::string_view bytes, const Decode& decode, const Encode& encode) {
+  const auto message = decode(bytes);
+  if (!message.ok()) return false;
+  const std::string written = encode(*message);
+  const auto again = decode(written);
+  BANYAN_CHECK(again.ok());
+  BANYAN_CHECK(encode(*again) == written);
+  return true;
+}
+
 bool RunWire(absl::string_view bytes) {
   FuzzInput input(bytes);
   std::vector<size_t> sizes(input.Take<uint8_t>());
@@ -39,14 +51,8 @@ bool RunWire(absl::string_view bytes) {
   Payload payload;
   for (const size_t size : sizes) payload.push_back(Buffer::CopyOfBytes(AsBytes(input.TakeBytes(size))));
 
-  const absl::StatusOr<Message> message = DecodeMessage(header, payload);
-  if (!message.ok()) return false;
-  // What was read is written in one way, which is read as the same.
-  const std::string written = EncodeMessage(*message);
-  const absl::StatusOr<Message> again = DecodeMessage(written, payload);
-  BANYAN_CHECK(again.ok());
-  BANYAN_CHECK(EncodeMessage(*again) == written);
-  return true;
+  return ComesBack(
+      header, [&payload](absl::string_view text) { return DecodeMessage(text, payload); }, EncodeMessage);
 }
 
 std::vector<std::string> WireSeeds() {
@@ -56,15 +62,7 @@ std::vector<std::string> WireSeeds() {
   return seeds;
 }
 
-bool RunWorkerMessage(absl::string_view bytes) {
-  const absl::StatusOr<WorkerMessage> message = DecodeWorkerMessage(bytes);
-  if (!message.ok()) return false;
-  const std::string written = EncodeWorkerMessage(*message);
-  const absl::StatusOr<WorkerMessage> again = DecodeWorkerMessage(written);
-  BANYAN_CHECK(again.ok());
-  BANYAN_CHECK(EncodeWorkerMessage(*again) == written);
-  return true;
-}
+bool RunWorkerMessage(absl::string_view bytes) { return ComesBack(bytes, DecodeWorkerMessage, EncodeWorkerMessage); }
 
 std::vector<std::string> WorkerMessageSeeds() {
   std::vector<std::string> seeds;
@@ -80,15 +78,7 @@ std::vector<std::string> WorkerMessageSeeds() {
   return seeds;
 }
 
-bool RunWorkerReply(absl::string_view bytes) {
-  const absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(bytes);
-  if (!reply.ok()) return false;
-  const std::string written = EncodeWorkerReply(*reply);
-  const absl::StatusOr<WorkerReply> again = DecodeWorkerReply(written);
-  BANYAN_CHECK(again.ok());
-  BANYAN_CHECK(EncodeWorkerReply(*again) == written);
-  return true;
-}
+bool RunWorkerReply(absl::string_view bytes) { return ComesBack(bytes, DecodeWorkerReply, EncodeWorkerReply); }
 
 std::vector<std::string> WorkerReplySeeds() {
   std::vector<std::string> seeds;

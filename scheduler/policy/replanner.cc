@@ -45,9 +45,7 @@ absl::Status Replanner::OnLinkReport(Timestamp now, NodeId from, const std::vect
 void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
   if (!infers_sharing_) return;
   traffic_.Accept(now, from, links, links_.believed());
-  while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) {
-    sharing_.Add(*interval);
-  }
+  while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) sharing_.Add(*interval);
 }
 
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {

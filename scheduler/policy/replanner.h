@@ -130,8 +130,7 @@ class Replanner {
   // The nodes that the plan is for. REQUIRES: one is being made.
   const std::vector<NodeId>& planned_members() const { return plan_->members; }
   const LinkTable& links() const { return links_; }
-  // What links are inferred to share. Plans do not use it: with it the first rounds were no faster, and policies
-  // changed more often. An operator may tell the overlay.
+  // What links are inferred to share, for status: plans do not use it.
   const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.

@@ -33,23 +33,19 @@ constexpr double kIdle = 0.9;
 // Evidence against a group is looked for in so many intervals.
 constexpr size_t kIntervalsToForget = 60;
 
-// A capacity that has changed by more is worth another plan.
-constexpr double kAnnounced = 0.1;
-
 bool IsSame(const SharedGroup& a, const SharedGroup& b) {
   return a.kind == b.kind && a.host == b.host && a.links == b.links;
 }
 
 }  // namespace
 
-bool SharingInference::Add(absl::Span<const LinkTraffic> interval) {
+void SharingInference::Add(absl::Span<const LinkTraffic> interval) {
   window_.Add(interval);
   ++intervals_;
   for (SharedGroup& group : groups_) Follow(group);
   std::erase_if(groups_, [this](const SharedGroup& group) { return IsContradicted(group); });
   if (intervals_ % kFindEvery == 0) Find();
   NoteRates();
-  return HasChanged();
 }
 
 bool SharingInference::Believe(NetworkView believed) {
@@ -135,16 +131,6 @@ void SharingInference::NoteRates() {
     for (const size_t link : group.links) rates_bps[link] = ReachedBps(link);
   }
   rates_bps_ = std::move(rates_bps);
-}
-
-bool SharingInference::HasChanged() {
-  const auto is_announced = [](const SharedGroup& group, const SharedGroup& announced) {
-    return IsSame(group, announced) && group.capacity_bps <= (1 + kAnnounced) * announced.capacity_bps &&
-           announced.capacity_bps <= (1 + kAnnounced) * group.capacity_bps;
-  };
-  if (std::equal(groups_.begin(), groups_.end(), announced_.begin(), announced_.end(), is_announced)) return false;
-  announced_ = groups_;
-  return true;
 }
 
 }  // namespace banyan

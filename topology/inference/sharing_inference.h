@@ -31,9 +31,8 @@ class SharingInference {
   // Infers what the links of `believed` share.
   explicit SharingInference(NetworkView believed) : view_(std::move(believed)) {}
 
-  // Takes what links have carried in the next interval. Returns whether groups have come or gone, or capacities have
-  // changed by more than a little, since it last returned true.
-  bool Add(absl::Span<const LinkTraffic> interval);
+  // Takes what links have carried in the next interval.
+  void Add(absl::Span<const LinkTraffic> interval);
 
   // Infers what the links of another view share from now on. Returns whether it has the same links: else all that is
   // known is forgotten.
@@ -55,12 +54,10 @@ class SharingInference {
   bool IsContradicted(const SharedGroup& group) const;
   void Find();
   void NoteRates();
-  bool HasChanged();
 
   NetworkView view_;
   TrafficWindow window_;
   std::vector<SharedGroup> groups_;
-  std::vector<SharedGroup> announced_;  // when Add last returned true
   std::map<size_t, double> rates_bps_;  // that links of groups have reached
   size_t intervals_ = 0;                // since the start
 };
