@@ -264,7 +264,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   if (message.cut_frames > 0) message.cuts.push_back({source, message.cut_frames});
   attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input), message.cuts);
-  GrantInputs(step);
+  if (config_.aggregation.fixed_order) GrantInputs(step);  // others may have waited for this one
   return Verdict::kTaken;
 }
 
