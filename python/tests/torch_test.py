@@ -25,6 +25,7 @@ schema: 1
 profile: test
 provenance: {source: a test, made_by: hand}
 mode: binary
+guard: forced
 admission: {warmup_steps: 2, most_loss_rise: 100}
 detector: {slack: 10, threshold: 100}
 """
