@@ -31,11 +31,15 @@ void PrecisionChecker::OnSent(const SentMessage& sent) {
 }
 
 void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
-  const auto [known, is_first] = routes_.try_emplace({chunk.id.key, chunk.id.round}, chunk.precision);
+  const auto [entry, is_first] =
+      routes_.try_emplace({chunk.id.key, chunk.id.round}, Known{chunk.precision, chunk.id.epoch});
+  Known& known = entry->second;
   if (is_first && chunk.id.round > Round(0)) ++rounds_[static_cast<size_t>(chunk.precision)];
-  if (known->second != chunk.precision) {
-    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known->second)));
+  // Who fell out of the job does not hear of the route that others gave a round which nobody of them had begun.
+  if (known.route != chunk.precision && chunk.id.epoch >= known.epoch) {
+    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known.route)));
   }
+  known.epoch = std::max(known.epoch, chunk.id.epoch);
   const bool is_low_bit = chunk.precision == PrecisionRoute::kLowBit && chunk.kind == RoundKind::kAggregate;
   const auto is_vote = [](const FrameHeader& frame) {
     return frame.codec == CodecId::kVoteCount || frame.codec == CodecId::kVoteDecision;
@@ -49,9 +53,9 @@ void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round firs
   for (auto known = routes_.lower_bound({key, first}); known != routes_.end(); ++known) {
     const auto& [of_key, round] = known->first;
     if (of_key != key || round > last) return;
-    if (known->second == route) continue;
+    if (known->second.route == route) continue;
     Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", RouteName(route), " after ",
-                                RouteName(known->second)));
+                                RouteName(known->second.route)));
   }
 }
 

@@ -1,7 +1,8 @@
 // Checks how the gradients of rounds travel. Thread-compatible; registered with the network, owned by the cluster.
 //
 // Invariants that it checks:
-// - All chunks of a round of a key have one route, whatever epochs and schedulers come and go.
+// - All chunks of a round of a key have one route, whatever epochs and schedulers come and go. What members of an older
+//   epoch begin later, whom the others have left behind, may have another.
 // - The scheduler never says another route of a round than that of its chunks.
 // - In a low-bit round sums have votes and nothing else; in other rounds there are none.
 #ifndef BANYAN_SIM_CHECKERS_PRECISION_CHECKER_H_
@@ -33,13 +34,18 @@ class PrecisionChecker : public TrafficObserver {
   int64_t rounds(PrecisionRoute route) const { return rounds_[static_cast<size_t>(route)]; }
 
  private:
+  struct Known {
+    PrecisionRoute route = PrecisionRoute::kPlain;
+    Epoch epoch;  // the newest in which a chunk was sent
+  };
+
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckBound(const SentMessage& sent, KeyId key, Round first, Round last, PrecisionRoute route);
   void Complain(const SentMessage& sent, const std::string& what);
 
   Violations* const violations_;
-  std::map<std::pair<KeyId, Round>, PrecisionRoute> routes_;  // of which a chunk was sent
-  std::array<int64_t, 3> rounds_ = {};                        // by route
+  std::map<std::pair<KeyId, Round>, Known> routes_;  // of which a chunk was sent
+  std::array<int64_t, 3> rounds_ = {};               // by route
 };
 
 }  // namespace banyan

@@ -49,6 +49,22 @@ TEST_F(PrecisionCheckerTest, ARoundHasOneRoute) {
   EXPECT_THAT(violations_.Report(), HasSubstr("route plain after low-bit"));
 }
 
+TEST_F(PrecisionCheckerTest, WhoWasLeftBehindMayBeginARoundOnItsOldRoute) {
+  ChunkMessage chunk = Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount);
+  chunk.id.epoch = Epoch(2);
+  Send(chunk);
+  Send(Chunk(1, PrecisionRoute::kPlain, CodecId::kFp32));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(PrecisionCheckerTest, ANewEpochKeepsTheRouteOfARoundThatHasBegun) {
+  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount));
+  ChunkMessage chunk = Chunk(1, PrecisionRoute::kPlain, CodecId::kFp32);
+  chunk.id.epoch = Epoch(2);
+  Send(chunk);
+  EXPECT_THAT(violations_.Report(), HasSubstr("route plain after low-bit"));
+}
+
 TEST_F(PrecisionCheckerTest, ABindingDoesNotChangeWhatWasSent) {
   Send(Chunk(3, PrecisionRoute::kLowBit, CodecId::kVoteCount));
   Send(Bound(2, 5, PrecisionRoute::kFallback));

@@ -44,6 +44,13 @@ TEST(PrecisionFaultsTest, NoRuleBreaks) {
   RecordProperty("rounds", std::to_string(low_bit) + " low-bit, " + std::to_string(fallback) + " fallback");
 }
 
+// The checker took the chunk of a node that had been left behind, and so begins a round on its old route, for another
+// route of the others' round.
+TEST(PrecisionFaultsTest, WhoWasLeftBehindBeginsARoundOnItsOldRoute) {
+  const FaultOutcome outcome = RunSeed(710, {});
+  EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
+}
+
 TEST(PrecisionFaultsTest, OneSeed) {
   if (std::getenv("BANYAN_SIM_SEED") == nullptr) GTEST_SKIP();
   const auto print = [](const std::string& line) { std::cerr << line << "\n"; };
