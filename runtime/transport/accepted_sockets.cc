@@ -60,7 +60,7 @@ void AcceptedSockets::Read() {
     has_news_ = true;
     Accepted& socket = sockets_[happening->value];
     if (happening->event == ZMQ_EVENT_ACCEPTED) {
-      socket = Accepted{.ordinal = next_ordinal_++};
+      socket = Accepted{.ordinal = next_ordinal_++, .host = HostOf(happening->value)};
       ++open_;
     } else if (!socket.has_ended) {
       if (!socket.route.empty()) {
@@ -107,7 +107,7 @@ void AcceptedSockets::End(const std::string& route, int fd) {
   if (socket != sockets_.end() && socket->second.route == route) EndIfStillThere(fd, socket->second.ordinal);
 }
 
-int AcceptedSockets::EndHoarders(int64_t most_bytes) {
+int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers) {
   struct Hoard {
     int64_t bytes = 0;
     int fd = -1;
@@ -128,7 +128,7 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes) {
   }
   std::sort(of_strangers.begin(), of_strangers.end(), [](const Hoard& a, const Hoard& b) { return a.bytes > b.bytes; });
   for (const Hoard& hoard : of_strangers) {
-    if (strangers_bytes <= most_bytes) break;
+    if (strangers_bytes <= most_of_strangers) break;
     too_large.push_back(hoard);
     strangers_bytes -= hoard.bytes;
   }
@@ -147,7 +147,7 @@ int AcceptedSockets::EndCrowd(size_t most) {
   size_t count = 0;
   for (const auto& [fd, socket] : sockets_) {
     if (socket.has_ended || !socket.route.empty()) continue;
-    by_host[HostOf(fd)].push_back({fd, socket.ordinal});
+    by_host[socket.host].push_back({fd, socket.ordinal});
     ++count;
   }
   for (auto& [host, strangers] : by_host) {

@@ -41,9 +41,10 @@ class AcceptedSockets {
   // Ends the connection `route`, unless it has ended: what waits on it in either direction is dropped.
   void End(const std::string& route, int fd);
   // Ends connections of which ZeroMQ keeps too much, and returns how many: more than `most_bytes` of one, or together
-  // of all that have not brought one message yet, of these the largest. To be called when every whole message has been
-  // read: then it keeps nothing but parts. It does so for ever, as none of its own limits is on the parts of a message.
-  int EndHoarders(int64_t most_bytes);
+  // more than `most_of_strangers` of all that have not brought one message yet, of these the largest. To be called when
+  // every whole message has been read: then it keeps nothing but parts. It does so for ever, as none of its own limits
+  // is on the parts of a message.
+  int EndHoarders(int64_t most_bytes, int64_t most_of_strangers);
   // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
   // many. The oldest of the host that has most of them goes first.
   int EndCrowd(size_t most);
@@ -55,7 +56,8 @@ class AcceptedSockets {
     std::string route = {};  // once a message has been read
     bool has_ended = false;  // the last of all with this descriptor
     int64_t read_bytes = 0;
-    uint64_t ordinal = 0;  // of this connection among all
+    uint64_t ordinal = 0;   // of this connection among all
+    std::string host = {};  // at the other end
   };
 
   void Read();
