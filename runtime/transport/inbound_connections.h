@@ -59,6 +59,9 @@ class InboundConnections {
   // read.
   std::vector<ConnectionId> TakeLost();
 
+  // Returns how many were not let in since the last call because of how they began.
+  int TakeMalformed() { return accepted_.TakeMalformed(); }
+
   bool Exists(ConnectionId connection) const;
   // Returns the key with which the connection came in; empty for none.
   absl::string_view KeyOf(ConnectionId connection) const;

@@ -198,6 +198,10 @@ void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
     counters_.Close(lost);
     events.emplace_back(ConnectionDown{lost});
   }
+  for (int i = inbound_->TakeMalformed(); i > 0; --i) {
+    Reject(ConnectionId(),
+           absl::PermissionDeniedError("not let in: somebody who has no key, or does not talk as ZeroMQ does"), events);
+  }
   for (int i = inbound_->EndOverdue(now); i > 0; --i) {
     Reject(ConnectionId(),
            absl::ResourceExhaustedError(
