@@ -92,7 +92,8 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
 }
 
 void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
-  rejections_.Reject("frame that does not decode", rejected.reason.message(), step.actions);
+  const char* what = rejected.connection == ConnectionId() ? "stranger" : "frame that does not decode";
+  rejections_.Reject(what, rejected.reason.message(), step.actions);
   if (joined_.has_value()) joined_->network->OnRejected(step, rejected.connection, rejected.reason);
 }
 

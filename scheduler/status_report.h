@@ -54,11 +54,12 @@ struct StatusSources {
   std::string disorder = {};               // how nodes differ in what they push; empty: they do not
   std::vector<SharedGroup> inferred = {};  // caps of hosts
   const PrecisionControl* precision = nullptr;
+  std::string keyless_address = {};  // where the scheduler listens without keys; empty: nobody comes in without
 };
 
 // Makes the answer to `status --json`. Its members:
 // - `job`, `state`, `error` (if failed), `term`, `epoch`, `policy` (version), `rejected_messages`, `waiting_for`
-// (names).
+// (names), `insecure` (other machines reach the scheduler, which has no keys).
 // - `change`: null, or for what the change of membership under way waits. `epochs`: {`count` (changes that have ended
 //   since the start of the scheduler), `reason` (of the last), `total_seconds`, `longest_seconds` (from a cause to the
 //   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
@@ -72,10 +73,11 @@ struct StatusSources {
 //   {`low_bit`, `fallback`, `plain`} that have closed and `low_bit_share`, `veto_share` of them, `violations` (chunks
 //   of another route than their round's)}.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
-//   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], as far as the overlay has them
-//   `up_mbps`, `down_mbps` and `place` [latitude, longitude], and once the node has reported `workers`, `round` (of its
-//   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes},
-//   `not_finite`: [{`key`, `values` (NaN and infinities that its workers have pushed), `last_round`}].
+//   it has not said it), `insecure` (other machines reach it, and it has no keys), `member`, and of a member
+//   `incarnation`, `joined_in`}], as far as the overlay has them `up_mbps`, `down_mbps` and `place` [latitude,
+//   longitude], and once the node has reported `workers`, `round` (of its slowest key; null before the first), `step`,
+//   `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes}, `not_finite`: [{`key`, `values` (NaN and
+//   infinities that its workers have pushed), `last_round`}].
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `loss_percent`, `age_s`, `source`, `old` (measured too long ago to
 // rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),

@@ -150,6 +150,7 @@ absl::Status MeasureLoopback(LoopbackBenchmarkOptions options, std::ostream& out
 int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   int64_t nodes = 4;
   int64_t pairs = 10;
+  bool insecure = false;
   LoopbackBenchmarkOptions options;
   CommandLine line(
       "banyan bench loopback",
@@ -164,6 +165,9 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   line.Rate("mbps", "RATE",
             "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
             1, 1e9, &options.mbps);
+  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &options.secured);
+  line.Switch("insecure", "give them none, as Gloo has none (default)", &insecure);
+  line.Exclude("secured", "insecure");
   line.Switch("pinned", "keep each process on one processor, in turns", &options.pinned);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);

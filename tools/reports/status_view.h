@@ -24,7 +24,8 @@ struct StatusView {
     std::string state;
     std::string address;
     std::optional<double> heard_s;
-    std::string version;  // of Banyan; empty when it has not said it
+    std::string version;       // of Banyan; empty when it has not said it
+    bool is_insecure = false;  // other machines reach it, and it has no keys
     int64_t workers = 0;
     std::optional<int64_t> round;
     std::optional<double> loss;
@@ -109,6 +110,7 @@ struct StatusView {
   std::string disorder;                // how nodes differ in what they push; empty: they do not
   std::vector<std::string> links_out;  // that are planned without for now, as "a - b: why"
   std::vector<std::string> waiting_for;
+  bool is_insecure = false;  // other machines reach the scheduler, which has no keys
   std::vector<Node> nodes;
   std::vector<Link> links;
   std::vector<Inferred> inferred;

@@ -55,6 +55,13 @@ TEST(StatusViewTest, ShowsALossThatIsNoNumberInFewCharacters) {
   EXPECT_THAT(FormatStatus(status), HasSubstr(" 1e+308 "));
 }
 
+TEST(StatusViewTest, SaysWhoIsReachedWithoutKeys) {
+  StatusView status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"insecure":true,"nodes":[
+    {"name":"n1","insecure":true},{"name":"n2","insecure":false}]})");
+  EXPECT_THAT(FormatStatus(status), HasSubstr("insecure, reached by other machines without keys: the scheduler, n1\n"));
+  EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("insecure")));
+}
+
 TEST(StatusViewTest, ReadsAJobThatWaits) {
   EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
   EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));

@@ -58,6 +58,8 @@ struct BenchWanFlags {
   std::string congestion;
   std::string plot;
   bool simulate = false;
+  bool secured = false;
+  bool insecure = false;
   bool json = false;
 };
 
@@ -100,6 +102,9 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
             0, kMostSeconds, &flags.least_seconds);
   line.Time("limit", "S", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
             &flags.limit_seconds);
+  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &flags.secured);
+  line.Switch("insecure", "give them none, as Gloo and Open MPI have none (default)", &flags.insecure);
+  line.Exclude("secured", "insecure");
   line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
@@ -191,6 +196,7 @@ class BenchWan {
     options_.place.banyan_program = *banyan;
     options_.place.overlay = *std::move(text);
     options_.place.elements = elements;
+    options_.place.secured = flags_.secured;
     // Where one would put it: well connected.
     options_.place.scheduler_node = view.NameOf(hubs->front());
     options_.wan.banyan_program = *std::move(banyan);

@@ -13,6 +13,7 @@
 #include "bench/round_gate.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
+#include "tools/keygen/job_keys.h"
 #include "tools/reports/status_view.h"
 
 namespace banyan {
@@ -72,7 +73,7 @@ class ContenderRun {
     std::filesystem::create_directory(directory_->File("rendezvous"));
     const ContenderSetup setup = MakeSetup(contender_, place_);
     for (const auto& [name, content] : setup.files) {
-      if (absl::Status status = directory_->Write(name, content); !status.ok()) return status;
+      if (absl::Status status = WriteFile(name, content); !status.ok()) return status;
     }
     for (const BenchProcess& process : setup.processes) {
       absl::StatusOr<std::unique_ptr<ChildProcess>> child =
@@ -83,6 +84,12 @@ class ContenderRun {
       children_.push_back(*std::move(child));
     }
     return absl::OkStatus();
+  }
+
+  absl::Status WriteFile(const std::string& name, const std::string& content) {
+    if (!place_.secured || name != kJobOverlayFile) return directory_->Write(name, content);
+    const absl::StatusOr<std::string> with_keys = MakeJobKeys(content, name, directory_->path());
+    return with_keys.ok() ? directory_->Write(name, *with_keys) : with_keys.status();
   }
 
   absl::Status RunRounds() {
@@ -176,9 +183,13 @@ class ContenderRun {
   // 0 when the scheduler does not tell.
   int64_t CurrentPolicy() {
     if (contender_.system != ContenderSystem::kBanyan) return 0;
-    const BenchProcess status = {"status",
-                                 place_.scheduler_node,
-                                 {place_.banyan_program, "status", "--json", "--scheduler", SchedulerAddress(place_)}};
+    BenchProcess status = {"status",
+                           place_.scheduler_node,
+                           {place_.banyan_program, "status", "--json", "--scheduler", SchedulerAddress(place_)}};
+    if (place_.secured) {
+      const std::string key = directory_->File(absl::StrCat(kObserverKeyOwner, ".key"));
+      status.arguments.insert(status.arguments.end(), {"--key", key});
+    }
     const absl::StatusOr<std::unique_ptr<ChildProcess>> child =
         ChildProcess::Start({.name = status.name,
                              .arguments = InNode(place_, status),

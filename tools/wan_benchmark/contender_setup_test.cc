@@ -85,6 +85,19 @@ TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
   EXPECT_EQ(Line(setup.processes[4]), "/bin/peer /tmp/run/gate 1 2 1000 unix:/tmp/run/b.sock");
 }
 
+TEST(ContenderSetupTest, SecuredProcessesHaveTheirKeys) {
+  BenchPlace place = Place();
+  place.secured = true;
+  Contender contender;
+  contender.planner = "star";
+  const ContenderSetup setup = MakeSetup(contender, place);
+  EXPECT_EQ(Line(setup.processes[0]),
+            "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay --key /tmp/run/scheduler.key");
+  EXPECT_EQ(Line(setup.processes[3]),
+            "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
+            "--attach unix:/tmp/run/b.sock --stay --key /tmp/run/b.key");
+}
+
 TEST(ContenderSetupTest, GlooHasAProcessPerNode) {
   Contender contender;
   contender.system = ContenderSystem::kGloo;
