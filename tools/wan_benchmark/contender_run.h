@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,19 +17,31 @@
 
 namespace banyan {
 
+// What others send over the links that carry most, from after the rounds that count on.
+struct WanBursts {
+  double part = 0;  // of each link's rate
+  int links = 3;
+  absl::Duration on = absl::Seconds(2);
+  absl::Duration off = absl::Seconds(3);
+  int64_t first_rounds = 3;  // in bursts, that do not count
+};
+
 struct ContenderRunOptions {
   EmulatedWanOptions wan;
   BenchPlace place;  // without nodes, which the emulated WAN tells
   int64_t warm_up_rounds = 2;
   int64_t rounds = 5;                                // measured at least
   absl::Duration least_time = absl::ZeroDuration();  // rounds go on until then
-  absl::Duration limit = absl::InfiniteDuration();   // from the first round's start
-  absl::Duration start_limit = absl::Seconds(60);    // for connecting
+  // After those as many again, in bursts. REQUIRES: a contender of Banyan with a codec.
+  std::optional<WanBursts> bursts;
+  absl::Duration limit = absl::InfiniteDuration();  // from the first round's start
+  absl::Duration start_limit = absl::Seconds(60);   // for connecting
   std::function<bool()> stopped = [] { return false; };
   std::function<void(double done)> progress = [](double) {};
 };
 
-// A failure of the contender is in the result's status. CANCELLED when `stopped` says so.
+// A failure of the contender is in the result's status: with a codec also that replicas differ, or that something is
+// missing after a flush. CANCELLED when `stopped` says so.
 ContenderResult RunContender(const Contender& contender, const ContenderRunOptions& options);
 
 }  // namespace banyan
