@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "bench/all_reduce_rounds.h"
+#include "bench/known_values.h"
 #include "core/check.h"
 #include "xxhash.h"
 

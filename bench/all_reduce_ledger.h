@@ -13,7 +13,7 @@ namespace banyan {
 
 class AllReduceLedger {
  public:
-  // Of `world` members that have `elements` values each, as all_reduce_rounds.h has them.
+  // Of `world` members that have `elements` values each, as known_values.h has them.
   AllReduceLedger(int world, int64_t elements) : world_(world), owed_(static_cast<size_t>(elements)) {}
 
   // A round's result. REQUIRES (as the next): as many as there are elements.

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "bench/all_reduce_rounds.h"
+#include "bench/known_values.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -14,12 +14,6 @@
 
 namespace banyan {
 
-// Small whole numbers, whose sums are exact in any order: other ones at each place, in each round, of each member.
-float OwnValue(int rank, int64_t round, int64_t index);
-float SumOfValues(int world, int64_t round, int64_t index);
-float LargestSum(int world);
-
-void FillValues(int rank, int64_t round, absl::Span<float> values);
 // DATA_LOSS names the first value that is not the sum of all members' ones.
 absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values);
 

@@ -23,8 +23,8 @@ namespace banyan {
 namespace {
 
 constexpr char kKey[] = "values";
-constexpr char kLossy[] = "--lossy";
-constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [--lossy]";
+constexpr char kLossy[] = "lossy";
+constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy]";
 
 // In the memory that the worker shares with its node.
 class SharedAllReduce : public AllReduce {

@@ -233,6 +233,8 @@ class BenchWan {
     report_.results.push_back(RunContender(contender, options_));
     ContenderResult& result = report_.results.back();
     if (absl::IsCancelled(result.status)) return result.status;
+    // The others meet the same.
+    if (options_.bursts.has_value() && result.ok()) options_.bursts->loaded = result.loaded;
     if (flags_.simulate && result.ok() && contender.system == ContenderSystem::kBanyan) AddSimulation(result);
     return absl::OkStatus();
   }

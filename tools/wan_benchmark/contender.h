@@ -29,7 +29,7 @@ struct Contender {
   bool awareness = false;
   bool multipath = false;
   ToldLinks told;  // what it is told of the links
-  // Banyan's `compression.codec` and `trimming.policy`; empty: no compression.
+  // Banyan's `compression.codec` and `trimming.policy`; empty: as the file has them.
   std::string codec;
   std::string trim_policy;
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".

@@ -16,7 +16,6 @@
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
 #include "tools/reports/status_view.h"
-#include "tools/wan_benchmark/burst_traffic.h"
 
 namespace banyan {
 namespace {
@@ -120,7 +119,7 @@ class ContenderRun {
     const absl::StatusOr<WanStatus> status = wan_->Status();
     if (!status.ok()) return status.status();
     result_.quiet_rounds = std::exchange(result_.rounds, {});
-    result_.loaded = MostLoaded(result_.links, *status, bursts.links);
+    result_.loaded = bursts.loaded.empty() ? MostLoaded(result_.links, *status, bursts.links) : bursts.loaded;
     std::vector<std::unique_ptr<ChildProcess>> flows;
     for (const ContenderResult::Link& link : result_.loaded) {
       absl::StatusOr<std::unique_ptr<ChildProcess>> flow = ChildProcess::Start(

@@ -11,20 +11,12 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tools/emulated_wan.h"
+#include "tools/wan_benchmark/burst_traffic.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_result.h"
 #include "tools/wan_benchmark/contender_setup.h"
 
 namespace banyan {
-
-// What others send over the links that carry most, from after the rounds that count on.
-struct WanBursts {
-  double part = 0;  // of each link's rate
-  int links = 3;
-  absl::Duration on = absl::Seconds(2);
-  absl::Duration off = absl::Seconds(3);
-  int64_t first_rounds = 3;  // in bursts, that do not count
-};
 
 struct ContenderRunOptions {
   EmulatedWanOptions wan;

@@ -69,7 +69,7 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
     // What is cut of a result comes with a later one.
-    if (!contender.codec.empty()) setup.processes.back().arguments.push_back("--lossy");
+    if (!contender.codec.empty()) setup.processes.back().arguments.push_back("lossy");
   }
   return setup;
 }
@@ -180,8 +180,8 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
   overlay["aggregation"] = YAML::Load("{op: sum}");
-  overlay.remove("compression");
   if (!contender.codec.empty()) {
+    overlay["compression"] = YAML::Node(YAML::NodeType::Map);
     overlay["compression"]["codec"] = contender.codec;
     overlay["trimming"]["policy"] = contender.trim_policy;
   }
