@@ -79,6 +79,8 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                name,
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
+    // What is cut of a result comes with a later one.
+    if (!contender.codec.empty()) setup.processes.back().arguments.push_back("lossy");
   }
   return setup;
 }
@@ -189,6 +191,11 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
   overlay["aggregation"] = YAML::Load("{op: sum}");
+  if (!contender.codec.empty()) {
+    overlay["compression"] = YAML::Node(YAML::NodeType::Map);
+    overlay["compression"]["codec"] = contender.codec;
+    overlay["trimming"]["policy"] = contender.trim_policy;
+  }
   overlay.remove("membership");
   return absl::StrCat(YAML::Dump(overlay), "\n");
 }

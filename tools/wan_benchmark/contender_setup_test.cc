@@ -51,6 +51,18 @@ TEST(ContenderSetupTest, TheJobIsAnOverlayWithTheContendersSections) {
   EXPECT_EQ(overlay->nodes[0].address, "tcp://10.99.0.1:7701");
 }
 
+TEST(ContenderSetupTest, ChunksInLevelsMayLackSomething) {
+  const Contender contender = MakeBurstContenders().front();
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  ASSERT_EQ(overlay->compression.rules.size(), 1u);
+  EXPECT_EQ(overlay->compression.rules[0].codec, CodecId::kTrimRht);
+  EXPECT_EQ(overlay->trimming.policy, TrimPolicyKind::kDeadline);
+  for (const BenchProcess& process : MakeSetup(contender, Place()).processes) {
+    EXPECT_EQ(process.arguments.back() == "lossy", process.name.starts_with("worker-")) << process.name;
+  }
+}
+
 TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {
   Contender contender;
   contender.planner = "packed";
