@@ -13,11 +13,11 @@ bool IsOneOf(const Message& message) {
   return (std::holds_alternative<Kinds>(message) || ...);
 }
 
-bool IsOrder(const Message& message) { return IsOneOf<Reconfigure, RemoveNode, StopJob>(message); }
+bool IsOrder(const Message& message) { return IsOneOf<Reconfigure, RemoveNode, StopJob, VetoLowBit>(message); }
 
 // Returns what is wrong with what a node says; empty when nothing is.
 std::string FaultOfNode(const ListedKey& from, const Message& message) {
-  if (IsOrder(message)) return "only operators reconfigure, remove and stop";
+  if (IsOrder(message)) return "only operators reconfigure, remove, veto and stop";
   if (const auto* join = std::get_if<Join>(&message); join != nullptr && join->name != from.name) {
     return absl::StrCat("it joins as '", join->name, "'; each node has its own key");
   }

@@ -61,7 +61,8 @@ TEST_F(AccessTableTest, ANodeSpeaksAsItselfAlone) {
 }
 
 TEST_F(AccessTableTest, OnlyOperatorsGiveOrders) {
-  for (const Message& order : {Message(Reconfigure{}), Message(StopJob{}), Message(RemoveNode{})}) {
+  for (const Message& order :
+       {Message(Reconfigure{}), Message(StopJob{}), Message(RemoveNode{}), Message(VetoLowBit{})}) {
     EXPECT_EQ(Fault("op", order), "");
     EXPECT_THAT(Fault("k1", order), HasSubstr("only operators"));
     EXPECT_THAT(Fault("eye", order), HasSubstr("an observer may ask for the status, and nothing else"));

@@ -3,15 +3,22 @@
 #ifndef BANYAN_NODE_COMPUTATION_TABLE_H_
 #define BANYAN_NODE_COMPUTATION_TABLE_H_
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/ids.h"
 #include "node/step_context.h"
+#include "proto/precision/precision_report.h"
 #include "protocol/action.h"
 #include "protocol/computation.h"
+#include "protocol/event.h"
 
 namespace banyan {
 
@@ -27,16 +34,33 @@ class ComputationTable {
     step.actions.emplace_back(std::in_place_type<StartComputation>, StartComputation{id, std::move(work)});
   }
 
-  void OnFinished(StepContext& step, ComputationId id, std::unique_ptr<Computation> done) {
-    auto entry = running_.extract(id);
-    if (!entry.empty()) entry.mapped()(step, *done);
+  void OnFinished(StepContext& step, ComputationFinished& finished) {
+    const std::optional<ServiceKind> kind = finished.result == nullptr ? std::nullopt : finished.result->service();
+    if (kind.has_value()) {
+      PrecisionReport::Service& service = services_[static_cast<size_t>(*kind)];
+      service.bytes += static_cast<uint64_t>(finished.result->size_bytes());
+      service.time += finished.time;
+    }
+    auto entry = running_.extract(finished.computation);
+    if (!entry.empty()) entry.mapped()(step, *finished.result);
   }
 
   // What still runs will have no effect.
   void Clear() { running_.clear(); }
 
+  // Returns what has been done so far of the kinds of work that there was.
+  std::vector<PrecisionReport::Service> Services() const {
+    std::vector<PrecisionReport::Service> services;
+    for (size_t kind = 0; kind < services_.size(); ++kind) {
+      if (services_[kind].bytes == 0) continue;
+      services.push_back({static_cast<ServiceKind>(kind), services_[kind].bytes, services_[kind].time});
+    }
+    return services;
+  }
+
  private:
   ComputationId next_ = ComputationId(1);
+  std::array<PrecisionReport::Service, PrecisionReport::kMostServices> services_;  // by kind
   std::map<ComputationId, std::function<void(StepContext&, Computation&)>> running_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "node/service_probe.h"
 #include "node/slice_check.h"
 #include "node/transcript/transcript_recorder.h"
 #include "node/transcript/transcript_replayer.h"
@@ -222,6 +223,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(),
                                                 replica_listener);
   joined_->state->OnSchedulerConnected(step, accepted.term);
+  if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {

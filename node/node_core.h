@@ -99,9 +99,7 @@ class NodeCore : public Protocol,
     // A worker is attached before it says anything of its state, and so this node has joined.
     if (joined_.has_value()) joined_->state->OnCall(step, called.call);
   }
-  void Handle(StepContext& step, ComputationFinished& finished) {
-    computations_.OnFinished(step, finished.computation, std::move(finished.result));
-  }
+  void Handle(StepContext& step, ComputationFinished& finished) { computations_.OnFinished(step, finished); }
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&) {
     // Others may still need what this node holds of the last rounds.

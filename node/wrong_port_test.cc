@@ -26,8 +26,8 @@ TEST(WrongPortTest, ANodeThatWantsToJoinIsRefused) {
 }
 
 TEST(WrongPortTest, CommandsHearWhereTheSchedulerIs) {
-  for (const Message& order :
-       {Message(StatusRequest{}), Message(Reconfigure{}), Message(StopJob{}), Message(RemoveNode{})}) {
+  for (const Message& order : {Message(StatusRequest{}), Message(Reconfigure{}), Message(StopJob{}),
+                               Message(RemoveNode{}), Message(VetoLowBit{})}) {
     const std::optional<Message> answer = AnswerTo(order);
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(std::get<OperatorReply>(*answer), (OperatorReply{false, kReason}));

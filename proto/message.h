@@ -8,6 +8,7 @@
 #include "proto/chunk_message.h"
 #include "proto/peer_messages.h"
 #include "proto/precision/training_health.h"
+#include "proto/precision/veto_order.h"
 #include "proto/scheduler_messages.h"
 #include "proto/state_messages.h"
 
@@ -21,7 +22,7 @@ using AnyMessage =
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
                  StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
-                 CutBound, AccessList, RoundsPushed, QuorumReached, HealthReport>;
+                 CutBound, AccessList, RoundsPushed, QuorumReached, HealthReport, VetoLowBit>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

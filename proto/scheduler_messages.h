@@ -18,6 +18,7 @@
 #include "proto/job_config.h"
 #include "proto/peer_messages.h"
 #include "proto/policy_slice.h"
+#include "proto/precision/precision_report.h"
 #include "proto/precision/precision_route.h"
 
 namespace banyan {
@@ -419,6 +420,7 @@ struct NodeReport {
   std::vector<Refusal> refusals;      // kMostRefusals at most
   uint64_t late_rounds = 0;           // of all keys, to which this node has contributed without some late worker
   uint64_t route_violations = 0;      // chunks that disagreed with the precision route of their round
+  PrecisionReport precision;
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 
@@ -460,7 +462,7 @@ struct RemoveNode {
   friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
 };
 
-// Answers Reconfigure, StopJob and RemoveNode. After a refusal nothing has changed.
+// Answers Reconfigure, StopJob, RemoveNode and VetoLowBit. After a refusal nothing has changed.
 struct OperatorReply {
   bool accepted = false;
   std::string text;  // what has changed, or what is wrong

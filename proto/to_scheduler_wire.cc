@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/key_runs.h"
+#include "proto/precision/precision_report_wire.h"
 #include "proto/precision/training_health_wire.h"
 #include "proto/progress_runs_wire.h"
 
@@ -387,6 +388,7 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   for (const NodeReport::Refusal& row : from.refusals) WriteRefusal(row, *report.add_refusals());
   report.set_late_rounds(from.late_rounds);
   report.set_route_violations(from.route_violations);
+  if (from.precision != PrecisionReport()) WritePrecisionReport(from.precision, *report.mutable_precision());
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -414,6 +416,7 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   }
   report.late_rounds = from.late_rounds();
   report.route_violations = from.route_violations();
+  report.precision = ReadPrecisionReport(from.precision(), fields.Within("precision"));
   return report;
 }
 

@@ -19,6 +19,7 @@
 #include "proto/from_scheduler_wire.h"
 #include "proto/peer_wire.h"
 #include "proto/precision/training_health_wire.h"
+#include "proto/precision/veto_order_wire.h"
 #include "proto/state_wire.h"
 #include "proto/to_scheduler_wire.h"
 
@@ -203,6 +204,8 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.quorum_reached(), fields);
     case wire::Envelope::kHealthReport:
       return Read(from.health_report(), fields);
+    case wire::Envelope::kVetoLowBit:
+      return Read(from.veto_low_bit(), fields);
     case wire::Envelope::kStopJob:
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:

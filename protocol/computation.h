@@ -7,6 +7,9 @@
 #define BANYAN_PROTOCOL_COMPUTATION_H_
 
 #include <cstdint>
+#include <optional>
+
+#include "proto/precision/precision_report.h"
 
 namespace banyan {
 
@@ -17,6 +20,8 @@ class Computation {
   virtual void Run() = 0;
   // Bytes of memory that Run() reads and writes: what the simulator turns into time.
   virtual int64_t size_bytes() const = 0;
+  // Of the work whose rate a node reports; empty for other work.
+  virtual std::optional<ServiceKind> service() const { return std::nullopt; }
 };
 
 }  // namespace banyan

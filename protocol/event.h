@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "proto/message.h"
@@ -73,6 +74,7 @@ struct StateCalled {
 struct ComputationFinished {
   ComputationId computation;
   std::unique_ptr<Computation> result;
+  absl::Duration time = absl::ZeroDuration();  // that a thread took for it
 };
 
 struct RecordPersisted {

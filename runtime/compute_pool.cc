@@ -1,5 +1,6 @@
 #include "runtime/compute_pool.h"
 
+#include <chrono>
 #include <utility>
 
 #include "core/check.h"
@@ -7,6 +8,12 @@
 #include "runtime/event_queue.h"
 
 namespace banyan {
+
+absl::Duration ComputePool::TimeOf(Computation& computation) {
+  const auto begun = std::chrono::steady_clock::now();
+  computation.Run();
+  return absl::FromChrono(std::chrono::steady_clock::now() - begun);
+}
 
 ComputePool::ComputePool(int threads) {
   BANYAN_CHECK(threads > 0);
@@ -29,8 +36,8 @@ void ComputePool::Compute(ComputationId id, std::unique_ptr<Computation> computa
   // Shared only because std::function copies what it holds.
   auto shared = std::make_shared<std::unique_ptr<Computation>>(std::move(computation));
   Submit([id, shared = std::move(shared), queue = std::move(queue)] {
-    (*shared)->Run();
-    queue->Post(ComputationFinished{id, std::move(*shared)});
+    const absl::Duration time = TimeOf(**shared);
+    queue->Post(ComputationFinished{id, std::move(*shared), time});
   });
 }
 

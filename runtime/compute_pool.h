@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "core/ids.h"
 #include "protocol/computation.h"
 
@@ -36,6 +37,8 @@ class ComputePool {
   void Submit(std::function<void()> task);
   // Runs `computation` and posts ComputationFinished with it to `queue`.
   void Compute(ComputationId id, std::unique_ptr<Computation> computation, std::shared_ptr<EventQueue> queue);
+  // Runs `computation` on this thread, and returns how long that took.
+  static absl::Duration TimeOf(Computation& computation);
   // Idempotent; what is submitted afterwards is dropped.
   void Stop();
 

@@ -71,8 +71,8 @@ void Driver::RunBriefComputations() {
     StartComputation next = std::move(brief_.front());
     brief_.pop_front();
     bytes += next.computation->size_bytes();
-    next.computation->Run();
-    Step(ComputationFinished{next.id, std::move(next.computation)});
+    const absl::Duration time = ComputePool::TimeOf(*next.computation);
+    Step(ComputationFinished{next.id, std::move(next.computation), time});
   }
 }
 

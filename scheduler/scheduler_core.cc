@@ -41,8 +41,6 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
 
-SchedulerCore::~SchedulerCore() = default;
-
 absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
   absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, overlay_.job, NodeNames(overlay_));
   if (!state.ok()) return state.status();
@@ -85,7 +83,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.IsRunning() && epochs_.is_over()) End();
   if (job_.epoch() != epoch_before) OnNewEpoch();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
-  if (job_.IsRunning()) policies_.ReviewRoutes();
+  if (job_.IsRunning()) ReviewRoutes();
   if (job_.IsRunning()) policies_.ReviewLeases();
   if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
@@ -168,6 +166,8 @@ bool SchedulerCore::OnOperator(ConnectionId connection, const Message& message) 
     context_.outbox.Send(connection, OperatorReply{!job_.IsOver(), Stop(*stop)});
   } else if (const auto* remove = std::get_if<RemoveNode>(&message); remove != nullptr) {
     context_.outbox.Send(connection, epochs_.Remove(*remove));
+  } else if (const auto* veto = std::get_if<VetoLowBit>(&message); veto != nullptr) {
+    context_.outbox.Send(connection, Carry(*veto));
   } else {
     return false;
   }
@@ -328,6 +328,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
+  precision_.OnReport(node, message.precision);
   if (members_.NoteWorkers(node, message.workers_attached)) return;
   if (job_.IsRunning() && IsDone()) return End();
   if (job_.IsRunning()) {

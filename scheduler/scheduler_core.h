@@ -78,7 +78,7 @@ class SchedulerCore : public Protocol {
   // are malformed or of another job, or when `topology` names no planner or unknown nodes. REQUIRES: the overlay comes
   // from ParseOverlay or keeps its promises.
   SchedulerCore(OverlayConfig overlay, SchedulerOptions options);
-  ~SchedulerCore() override;
+  ~SchedulerCore() override = default;
   SchedulerCore(const SchedulerCore&) = delete;
   SchedulerCore& operator=(const SchedulerCore&) = delete;
 
@@ -162,6 +162,12 @@ class SchedulerCore : public Protocol {
   // Messages of operators, on connections that do not join.
   bool OnOperator(ConnectionId connection, const Message& message);
   std::string Stop(const StopJob& order);
+  OperatorReply Carry(const VetoLowBit& order) {
+    if (!job_.IsRunning()) return {false, "the job does not run"};
+    OperatorReply reply = precision_.OnOrder(order);
+    ReviewRoutes();  // which makes it durable, before the answer leaves
+    return reply;
+  }
 
   // Members.
   void OnNewEpoch() {
@@ -191,6 +197,13 @@ class SchedulerCore : public Protocol {
   bool NeedsRunning(NodeId node, const char* what);
   void Apply(NodeId node, RoundOutcome outcome);
   void AnswerEarlyRequests();
+
+  // Lets rounds that are bound from now on go as the newest policy and the health of the training have it.
+  void ReviewRoutes() {
+    const Policy* const policy = policies_.policies().Current();
+    if (policy != nullptr) precision_.Review(*policy, policies_.publisher().view());
+    policies_.ReviewRoutes();
+  }
 
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);

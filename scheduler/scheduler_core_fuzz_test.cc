@@ -160,6 +160,7 @@ class Fuzzer {
     if (dice < 20) return AnyEnding();
     if (dice < 23) return RemoveNode{absl::StrCat("n", random_.Below(kNodes + 2))};
     if (dice < 24) return StopJob{AnyText()};
+    if (dice < 30) return VetoLowBit{{AnyText()}, random_.Chance(0.5)};
     if (dice < 600) return AnyEpochReport();
     switch (dice % 25) {
       case 0:

@@ -24,6 +24,7 @@ SchedulerOptions Options(const StoredRecords& stored = {}) {
   profile.admission.warmup_steps = 2;
   profile.detector = {0.01, 0.5, 1};
   profile.recovery = {2, 1, 4, 2};
+  profile.has_guard = false;
   options.precision->binding =
       PrecisionBinding("model", {}, {{"w", 10, {{0, 10, TensorRole::kEncoder, true, {}, ""}}}});
   return options;
@@ -95,7 +96,7 @@ TEST_F(SchedulerPrecisionTest, AVetoHoldsFromTheFirstRoundThatNobodyHasBegun) {
   EXPECT_EQ(RouteOf(5), kFallback);
   harness_.CloseRound(key_, Round(4), 3);
   harness_.CloseRound(key_, Round(5), 3);
-  EXPECT_THAT(Status(), HasSubstr(R"("rounds":{"low_bit":2,"fallback":1,"plain":3})"));
+  EXPECT_THAT(Status(), HasSubstr(R"("candidates":{"low_bit":2,"fallback":1,"plain":2,)"));
   EXPECT_THAT(Status(), HasSubstr(R"("veto":"cooldown")"));
 }
 
@@ -107,6 +108,25 @@ TEST_F(SchedulerPrecisionTest, AVetoCutsTheEndOfALeaseToo) {
   Step(harness_, 4, 9);
   Bound(harness_, 3, last);
   EXPECT_EQ(RouteOf(last), kFallback);
+}
+
+TEST_F(SchedulerPrecisionTest, AnOperatorsVetoHoldsFromTheFirstRoundThatNobodyHasBegunUntilItIsLifted) {
+  WarmUp();
+  harness_.Receive(kWatcher, VetoLowBit{{"encodr"}});
+  EXPECT_THAT(harness_.Sent<OperatorReply>(kWatcher).back().text,
+              HasSubstr("expected scopes of the binding (encoder), got 'encodr'"));
+  EXPECT_EQ(RouteOf(3), kLowBit);
+  harness_.Receive(kWatcher, VetoLowBit{});
+  EXPECT_EQ(harness_.Sent<OperatorReply>(kWatcher).back(), (OperatorReply{true, "vetoed by order: encoder"}));
+  Bound(harness_, 3, 4);
+  EXPECT_EQ(RouteOf(3), kLowBit) << "somebody has begun it";
+  EXPECT_EQ(RouteOf(4), kFallback);
+  EXPECT_THAT(Status(), HasSubstr(R"("vetoed_by_order":["encoder"])"));
+  SchedulerHarness next(MeshOverlay(3, kLongLeases), Options(harness_.stored()));
+  next.JoinAll(3);
+  next.Receive(kWatcher, VetoLowBit{{"encoder"}, true});
+  EXPECT_EQ(next.Sent<OperatorReply>(kWatcher).back(), (OperatorReply{true, "no scope is vetoed by order"}))
+      << "a restart has kept it";
 }
 
 TEST_F(SchedulerPrecisionTest, ARestartKeepsRoutes) {

@@ -64,6 +64,7 @@ struct ComputationDue {
   ComputationId id;
   std::unique_ptr<Computation> computation;
   bool has_run = false;
+  absl::Duration time = absl::ZeroDuration();  // that a thread takes for it
 };
 
 struct TimerDue {

@@ -129,6 +129,7 @@ struct DigestVisitor {
   uint64_t operator()(const HealthReport& m) const {
     return Digest({m.worker.value(), static_cast<uint64_t>(m.health.step)});
   }
+  uint64_t operator()(const VetoLowBit& m) const { return Digest({m.scopes.size(), m.is_lifted ? 1u : 0u}); }
   uint64_t operator()(const ClosedEverywhere& m) const {
     uint64_t digest = m.entries.size();
     for (const ClosedEverywhere::Entry& entry : m.entries) {
@@ -210,7 +211,7 @@ constexpr const char* kMessageNames[] = {
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
     "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached",
-    "health-report"};
+    "health-report", "veto-low-bit"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -247,6 +248,9 @@ struct DetailVisitor {
   std::string operator()(const QuorumReached& m) const { return Entries(m.runs); }
   std::string operator()(const HealthReport& m) const {
     return absl::StrCat(" worker ", m.worker.value(), " step ", m.health.step, " loss ", m.health.loss);
+  }
+  std::string operator()(const VetoLowBit& m) const {
+    return absl::StrCat(m.is_lifted ? " lifted " : " ", absl::StrJoin(m.scopes, ","));
   }
   std::string operator()(const CutSought& m) const { return absl::StrCat(" below policy ", m.policy.value()); }
   std::string operator()(const CutBound& m) const { return Entries(m.rounds); }

@@ -146,7 +146,7 @@ std::string PrecisionSection() {
   const std::string folder = testing::TempDir();
   std::ofstream(folder + "/low_bit_profile.yaml")
       << "schema: 1\nprofile: p\nprovenance: {source: a test, made_by: hand, evidence: none}\nmode: binary\n"
-         "admission: {warmup_steps: 2}\ndetector: {slack: 0.1, threshold: 1, smoothing: 1}\n"
+         "guard: forced\nadmission: {warmup_steps: 2}\ndetector: {slack: 0.1, threshold: 1, smoothing: 1}\n"
          "recovery: {cooldown_steps: 2, readmission_steps: 1}\n";
   std::ofstream(folder + "/low_bit_binding.yaml")
       << "schema: 1\nbinding: b\nprovenance: {source: a test, made_by: hand, evidence: none}\ntensors:\n"

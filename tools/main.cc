@@ -81,6 +81,7 @@ banyan::CommandTable Commands() {
        {"status", "shows what a running job is doing", banyan::StatusCommand},
        {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
        {"remove", "takes a node out of a running job", banyan::RemoveCommand},
+       {"veto", "has low-bit rounds of a running job fall back", banyan::VetoCommand},
        {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"replay", "runs a training again from transcripts", banyan::ReplayCommand},

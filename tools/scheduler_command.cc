@@ -29,6 +29,7 @@
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
 #include "tools/daemon/precision_loading.h"
+#include "tools/daemon/run_report.h"
 #include "tools/daemon/standby.h"
 #include "tools/daemon/state_place.h"
 #include "tools/flags/key_flags.h"
@@ -60,6 +61,7 @@ struct SchedulerFlags {
   std::string token = {};  // as the file says; empty: everybody may read the page
   std::string log_level = "info";
   bool log_json = false;
+  std::string report;
   bool stay = false;
   bool another = false;
 };
@@ -92,9 +94,13 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
               "that ends at once with exit code 0; after a job that failed another one begins in any case",
               &flags.another);
   line.Switch("check", "read the file and plan, say what it would do, and end", &flags.check);
-  for (const char* of_a_run : {"port-file", "log-level", "log-json", "stay", "another"})
+  for (const char* of_a_run : {"port-file", "report", "log-level", "log-json", "stay", "another"})
     line.Exclude("check", of_a_run);
   line.Text("port-file", "FILE", "gets the bound address in one line, once it can be reached", &flags.port_file);
+  line.Text("report", "FILE",
+            "gets the status of a job with low-bit rounds, with their audit, every 10 s and at the end; default: "
+            "precision-TERM.json in the state directory",
+            &flags.report);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
   return line;
@@ -173,8 +179,8 @@ absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 }
 
 // Runs the core on a host of its own until it stops.
-absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StopSignals& signals, OverlayConfig overlay,
-                   const LogFunction& log) {
+absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StatePlace& place, const StopSignals& signals,
+                   OverlayConfig overlay, const LogFunction& log) {
   const std::string http = overlay.scheduler.http;
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
   options.ends_with_job = !flags.stay;
@@ -183,13 +189,21 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StopSi
   absl::StatusOr<std::optional<PrecisionFiles>> precision = LoadPrecision(overlay);
   if (!precision.ok()) return precision.status();
   options.precision = *std::move(precision);
+  std::optional<RunReport> report;
+  if (options.precision.has_value()) report.emplace(flags.report, place, log);
   std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
-  if (http.empty()) return RunUntilStopped(signals, host, std::move(core));
-  const absl::StatusOr<std::unique_ptr<JobPage>> page = JobPage::Serve(http, log, flags.token);
-  if (!page.ok()) return page.status();
-  return RunUntilStopped(signals, host,
-                         std::make_unique<WatchedScheduler>(
-                             std::move(core), [page = page->get()](std::string json) { page->Take(std::move(json)); }));
+  std::unique_ptr<JobPage> page;
+  if (!http.empty()) {
+    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.token);
+    if (!served.ok()) return served.status();
+    page = *std::move(served);
+  }
+  if (page == nullptr && !report.has_value()) return RunUntilStopped(signals, host, std::move(core));
+  const auto take = [&page, &report](std::string json) {
+    if (report.has_value()) report->Take(json);
+    if (page != nullptr) page->Take(std::move(json));
+  };
+  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), take));
 }
 
 // Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this
@@ -210,7 +224,7 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
   if (!host.ok()) return host.status();
   listen = (*host)->bound_address();
   if (absl::Status status = Announce(flags, overlay, listen, log, out); !status.ok()) return status;
-  const absl::Status status = RunOn(**host, flags, signals, overlay, log);
+  const absl::Status status = RunOn(**host, flags, place, signals, overlay, log);
   // What is not written yet, nobody has heard of: it must not hold up the end while etcd is away.
   if (storage->leadership != nullptr) storage->leadership->Resign();
   return status;

@@ -75,4 +75,23 @@ int RemoveCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   return Run("banyan remove", line, flags, RemoveNode{node}, out, err);
 }
 
+int VetoCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  OrderFlags flags;
+  VetoLowBit order;
+  CommandLine line(
+      "banyan veto",
+      "Has low-bit rounds of a running job fall back to full precision, from the first round that no node\n"
+      "has begun, until the veto is lifted. A restart of the scheduler keeps it. See docs/precision.md.",
+      "banyan veto --scope encoder --scheduler tcp://127.0.0.1:7700");
+  line.Repeated("scope", "NAME", "a scope of the profile: a role or a tensor (default all)",
+                [&order](absl::string_view scope) {
+                  order.scopes.emplace_back(scope);
+                  return absl::OkStatus();
+                });
+  line.Switch("lift", "lift the veto instead", &order.is_lifted);
+  AddFlags(flags, line);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return Run("banyan veto", line, flags, order, out, err);
+}
+
 }  // namespace banyan

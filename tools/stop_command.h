@@ -1,4 +1,4 @@
-// `banyan stop` and `banyan remove`: the end of a job, and of one node's part in it.
+// `banyan stop`, `banyan remove` and `banyan veto`: the end of a job, of one node's part in it, and of low-bit rounds.
 #ifndef BANYAN_TOOLS_STOP_COMMAND_H_
 #define BANYAN_TOOLS_STOP_COMMAND_H_
 
@@ -14,6 +14,9 @@ int StopCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
 
 // `arguments` come after the word `remove`. Returns the exit code, as StopCommand.
 int RemoveCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+
+// `arguments` come after the word `veto`. Returns the exit code, as StopCommand.
+int VetoCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace banyan
 

@@ -73,6 +73,13 @@ TEST_F(StopCommandTest, RemovesANode) {
   EXPECT_EQ(out_.str(), "{\"accepted\":true,\"text\":\"n3 is removed\"}\n");
 }
 
+TEST_F(StopCommandTest, VetoesScopesAndLiftsVetoes) {
+  EXPECT_EQ(RunWith(VetoCommand, {true, "vetoed"}, {"--scope", "encoder", "--scope", "backbone"}), 0);
+  EXPECT_EQ(std::get<VetoLowBit>(*asked_), (VetoLowBit{{"encoder", "backbone"}, false}));
+  EXPECT_EQ(RunWith(VetoCommand, {true, "lifted"}, {"--lift"}), 0);
+  EXPECT_EQ(std::get<VetoLowBit>(*asked_), (VetoLowBit{{}, true}));
+}
+
 TEST_F(StopCommandTest, SaysWhyItIsRefused) {
   EXPECT_EQ(RunWith(RemoveCommand, {false, "no such node"}, {"n9"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("banyan remove: refused, nothing has changed: no such node"));

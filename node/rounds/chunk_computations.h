@@ -32,6 +32,7 @@ class AccumulateChunk : public Computation {
 
   void Run() override;
   int64_t size_bytes() const override { return size_bytes_; }
+  std::optional<ServiceKind> service() const override { return ServiceKind::kSum; }
 
   // After Run().
   const Buffer& accumulator() const { return accumulator_; }

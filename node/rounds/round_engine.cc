@@ -300,7 +300,7 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
     ChunkMessage message = MakeChunkMessage(source_, hop.to, state, kind, key, round, chunk, hop.half, result.chunk);
     message.made_in = result.made_in;
     message.cuts = result.cuts;
-    network_->SendChunk(step, std::move(message), result.chunk.encoded().payload);
+    Send(step, std::move(message), result.chunk.encoded().payload);
   }
   if (result.chunk.weight() > 0) silent_.OnSpoken(key);
   if (state.results->Has(chunk)) return;
@@ -461,7 +461,7 @@ void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk
   if (CanBeCut(message) && encodings_.KeepsResidual(*book_->FindKey(id.key))) state.sent.Keep(chunk, id.epoch, sum);
   Payload payload = sum.encoded().payload;
   if (script_ != nullptr) CutLast(script_->CutOf({id.key, id.round, chunk, Half::kReduce}), message, payload);
-  network_->SendChunk(step, std::move(message), std::move(payload));
+  Send(step, std::move(message), std::move(payload));
 }
 
 void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) {

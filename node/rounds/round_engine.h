@@ -44,6 +44,7 @@
 #include "node/rounds/route_rules.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
+#include "node/sent_traffic.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
 #include "proto/scheduler_messages.h"
@@ -172,8 +173,12 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   const Replicas& replicas() const { return replicas_; }
   // Returns how many chunks of earlier epochs have come.
   uint64_t stale_chunks() const { return stale_chunks_; }
-  // Returns how many chunks disagreed with the precision route of their round.
-  uint64_t route_violations() const { return routes_.violations(); }
+  // Adds what was sent and refused by the routes of rounds.
+  void AddTo(NodeReport& report) const {
+    report.route_violations = routes_.violations();
+    report.precision.services = computations_->Services();
+    sent_.AddTo(report.precision);
+  }
 
   std::vector<NodeReport::Memory> MemoryReport() const;
 
@@ -199,6 +204,11 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
     CompleteIfReturned(step, key, round, *FindRound(key, round));
   }
 
+  // Sends a chunk of this node, and counts it.
+  void Send(StepContext& step, ChunkMessage message, Payload payload) {
+    sent_.Count(message, payload);
+    network_->SendChunk(step, std::move(message), std::move(payload));
+  }
   // Completes a round once all of its result was read and all that was cut of this node's part has come back.
   void CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state);
   // REQUIRES: the key is in the book.
@@ -244,6 +254,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   Listener* listener_;
   ChunkRules rules_;
   RouteRules routes_;
+  SentTraffic sent_;
   Epoch epoch_;                     // that has begun last
   Epoch planned_;                   // whose plan is known
   int64_t waiting_bytes_ = 0;       // of inputs that no computation adds yet; attempts count it

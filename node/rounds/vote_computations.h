@@ -5,6 +5,7 @@
 #define BANYAN_NODE_ROUNDS_VOTE_COMPUTATIONS_H_
 
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ class CastVotes : public Computation {
 
   void Run() override;
   int64_t size_bytes() const override;
+  std::optional<ServiceKind> service() const override { return ServiceKind::kCast; }
 
   // After Run(): the counts of all workers, by chunk.
   const std::vector<CheckedChunk>& votes() const { return votes_; }
@@ -45,6 +47,7 @@ class AddVotes : public Computation {
 
   void Run() override;
   int64_t size_bytes() const override;
+  std::optional<ServiceKind> service() const override { return ServiceKind::kCount; }
 
   // After Run().
   const CheckedChunk& sum() const { return sum_; }
@@ -61,6 +64,7 @@ class DecideVotesOfChunk : public Computation {
 
   void Run() override;
   int64_t size_bytes() const override { return 2 * votes_.payload_bytes(); }
+  std::optional<ServiceKind> service() const override { return ServiceKind::kCount; }
 
   // After Run().
   const CheckedChunk& result() const { return result_; }

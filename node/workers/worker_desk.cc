@@ -475,7 +475,7 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.lags = patterns_.Report();
   report.refusals = refusals_.rows();
   report.late_rounds = late_.late_rounds();
-  report.route_violations = engine_->route_violations();
+  engine_->AddTo(report);
   if (late_.is_on()) report.memory.push_back({"late workers", static_cast<uint64_t>(late_.size_bytes())});
 }
 

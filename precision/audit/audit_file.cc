@@ -1,6 +1,7 @@
 #include "precision/audit/audit_file.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 
@@ -21,7 +22,7 @@ void WriteCounts(const RouteCounts& counts, JsonWriter& json) {
   json.Name("low_bit_share").Number(counts.low_bit_share());
   json.Name("veto_share").Number(counts.veto_share());
   json.Name("traffic_ratio").Number(counts.traffic_ratio());
-  json.Name("sent_bytes").Integer(static_cast<uint64_t>(counts.sent_bytes));
+  if (counts.sent_bytes > 0) json.Name("sent_bytes").Integer(static_cast<uint64_t>(counts.sent_bytes));
 }
 
 void WriteControls(const PrecisionController& controller, JsonWriter& json) {
@@ -60,16 +61,8 @@ void WriteAdmissions(const PrecisionController& controller, JsonWriter& json) {
 
 }  // namespace
 
-std::string AuditJson(const RouteAudit& audit, const PrecisionController& controller) {
-  JsonWriter json;
-  json.BeginObject();
-  json.Name("schema").Integer(kAuditSchema);
-  json.Name("profile").String(controller.profile().name);
+void WriteAudit(const RouteAudit& audit, JsonWriter& json) {
   json.Name("bits_per_element").Number(audit.bits_per_element());
-  json.Name("controls");
-  WriteControls(controller, json);
-  json.Name("admissions");
-  WriteAdmissions(controller, json);
   json.Name("candidates").BeginObject();
   WriteCounts(audit.candidates(), json);
   json.EndObject().Name("all").BeginObject();
@@ -80,15 +73,29 @@ std::string AuditJson(const RouteAudit& audit, const PrecisionController& contro
     WriteCounts(counts, json);
     json.EndObject();
   }
-  json.EndArray().EndObject();
+  json.EndArray();
+}
+
+std::string AuditJson(const RouteAudit& audit, const PrecisionController& controller) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Name("schema").Integer(kAuditSchema);
+  json.Name("profile").String(controller.profile().name);
+  json.Name("controls");
+  WriteControls(controller, json);
+  json.Name("admissions");
+  WriteAdmissions(controller, json);
+  WriteAudit(audit, json);
+  json.EndObject();
   return absl::StrCat(json.text(), "\n");
 }
 
 absl::Status WriteRunFile(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  const std::string beside = path + ".new";
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
   file << text;
   file.close();
-  if (file.good()) return absl::OkStatus();
+  if (file.good() && std::rename(beside.c_str(), path.c_str()) == 0) return absl::OkStatus();
   return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
 }
 

@@ -30,7 +30,7 @@ TEST(AuditFileTest, SaysWhatWasDecidedAndWhatBecameOfIt) {
   audit.Record("fc", {{8, true, PrecisionRoute::kLowBit, PrecisionRoute::kLowBit}}, 5);
   const std::string json = AuditJson(audit, controller);
   for (const char* part :
-       {R"("schema":1,"profile":"small","bits_per_element":1)", R"("settings":"static","triggers":0)",
+       {R"("schema":1,"profile":"small","controls")", R"("bits_per_element":1)", R"("settings":"static","triggers":0)",
         R"("scope":"encoder","is_admitted":true)", R"("low_bit":1,"fallback":0,"plain":0,"mixed":0,"violations":0)",
         R"("traffic_ratio":0.03125,"sent_bytes":5)", R"("keys":[{"key":"fc",)"}) {
     EXPECT_THAT(json, HasSubstr(part));

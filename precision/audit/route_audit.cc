@@ -28,8 +28,10 @@ void RouteCounts::Add(const RouteCounts& other) {
   sent_bytes += other.sent_bytes;
 }
 
-int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes) {
-  const RouteCounts counts = CountsOf(slices, sent_bytes);
+int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes,
+                           int64_t rounds) {
+  if (rounds == 0) return 0;
+  const RouteCounts counts = CountsOf(slices, sent_bytes, rounds);
   auto found = keys_.find(key);
   if (found == keys_.end()) found = keys_.emplace(std::string(key), RouteCounts()).first;
   found->second.Add(counts);
@@ -40,7 +42,7 @@ int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> s
   return counts.violations;
 }
 
-RouteCounts RouteAudit::CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes) const {
+RouteCounts RouteAudit::CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes, int64_t rounds) const {
   RouteCounts counts;
   counts.sent_bytes = sent_bytes;
   bool has_low_bit = false;
@@ -51,13 +53,13 @@ RouteCounts RouteAudit::CountsOf(absl::Span<const SliceRoute> slices, int64_t se
     has_low_bit = has_low_bit || is_low_bit;
     has_fallback = has_fallback || slice.observed == PrecisionRoute::kFallback;
     has_full = has_full || !is_low_bit;
-    counts.violations += slice.observed != slice.decided || (is_low_bit && !slice.is_candidate) ? 1 : 0;
-    const double elements = static_cast<double>(slice.elements);
+    counts.violations += slice.observed != slice.decided || (is_low_bit && !slice.is_candidate) ? rounds : 0;
+    const double elements = static_cast<double>(slice.elements) * static_cast<double>(rounds);
     counts.modelled_bits += elements * (is_low_bit ? bits_per_element_ : kFullPrecisionBits);
     counts.full_bits += elements * kFullPrecisionBits;
   }
-  (has_low_bit ? counts.low_bit : has_fallback ? counts.fallback : counts.plain) = 1;
-  counts.mixed = has_low_bit && has_full ? 1 : 0;
+  (has_low_bit ? counts.low_bit : has_fallback ? counts.fallback : counts.plain) = rounds;
+  counts.mixed = has_low_bit && has_full ? rounds : 0;
   return counts;
 }
 

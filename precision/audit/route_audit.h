@@ -52,9 +52,9 @@ class RouteAudit {
   // `bits_per_element` is what a low-bit element counts for in modelled traffic.
   explicit RouteAudit(double bits_per_element) : bits_per_element_(bits_per_element) {}
 
-  // Takes a round of `key`; `sent_bytes` is what its payload really took, on all links together, 0 where nobody knows.
-  // Returns how many violations it has.
-  int64_t Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes);
+  // Takes `rounds` rounds of `key`; `sent_bytes` is what their payload really took, on all links together, 0 where
+  // nobody knows. Returns how many violations they have.
+  int64_t Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes, int64_t rounds = 1);
 
   double bits_per_element() const { return bits_per_element_; }
   const std::map<std::string, RouteCounts, std::less<>>& keys() const { return keys_; }
@@ -64,7 +64,7 @@ class RouteAudit {
   const RouteCounts& all() const { return all_; }
 
  private:
-  RouteCounts CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes) const;
+  RouteCounts CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes, int64_t rounds) const;
 
   double bits_per_element_;
   std::map<std::string, RouteCounts, std::less<>> keys_;

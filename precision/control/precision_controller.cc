@@ -1,5 +1,7 @@
 #include "precision/control/precision_controller.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
@@ -72,7 +74,7 @@ PrecisionRoute PrecisionController::RouteOf(absl::string_view tensor, const Slic
   if (!is_decided_ || !Uses(profile_, slice)) return PrecisionRoute::kPlain;
   const auto found = admissions_.find(ScopeOf(profile_.scope, tensor, slice));
   if (found == admissions_.end() || !found->second.is_admitted) return PrecisionRoute::kPlain;
-  return is_low_bit_ ? PrecisionRoute::kLowBit : PrecisionRoute::kFallback;
+  return is_low_bit_ && !ordered_.contains(found->first) ? PrecisionRoute::kLowBit : PrecisionRoute::kFallback;
 }
 
 void PrecisionController::ObserveScope(const std::string& scope, const ScopeDiagnostics& diagnostics) {
@@ -84,7 +86,10 @@ void PrecisionController::Observe(const TrainingHealth& health) {
     commander_.ObserveHealth(health);
     supervisor_.ObserveWarmup(health);
   } else if (has_admitted_) {
-    supervisor_.Observe(health, is_low_bit_);
+    const bool has_low_bit = std::any_of(admissions_.begin(), admissions_.end(), [this](const auto& scope) {
+      return scope.second.is_admitted && !ordered_.contains(scope.first);
+    });
+    supervisor_.Observe(health, is_low_bit_ && has_low_bit);
   }
 }
 

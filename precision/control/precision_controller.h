@@ -3,13 +3,15 @@
 //
 // Invariants:
 // - A slice that is no candidate, or whose scope was not admitted, is plain FP32 in every round.
-// - In one round all admitted slices have one route.
+// - In one round all admitted slices have one route, but for scopes that somebody has vetoed by order.
 #ifndef BANYAN_PRECISION_CONTROL_PRECISION_CONTROLLER_H_
 #define BANYAN_PRECISION_CONTROL_PRECISION_CONTROLLER_H_
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "precision/control/commander.h"
@@ -44,6 +46,9 @@ class PrecisionController {
   // they were, for a whole cooldown. What the run had learned of its noise is forgotten.
   void Resume(const std::vector<std::string>& admitted, bool is_vetoed);
   void ForceVeto(bool vetoes) { supervisor_.Force(vetoes); }
+  // Vetoes these scopes and no others by order, at once and whatever the health of the training.
+  void OrderVeto(std::set<std::string> scopes) { ordered_ = std::move(scopes); }
+  const std::set<std::string>& ordered() const { return ordered_; }
 
   // Scopes of the binding's candidates; empty before the warm-up is over.
   const std::map<std::string, Commander::Admission>& admissions() const { return admissions_; }
@@ -62,6 +67,7 @@ class PrecisionController {
   bool is_low_bit_ = false;  // admitted slices of this round
   Veto veto_ = Veto::kNone;
   std::map<std::string, Commander::Admission> admissions_;
+  std::set<std::string> ordered_;
 };
 
 }  // namespace banyan

@@ -116,6 +116,7 @@ void ReadFile(YamlMapReader& file, OperatingProfile& profile, YamlProblems& prob
   Section(file, "recovery", problems, [&](YamlMapReader& map) { ReadRecovery(map, profile.recovery); });
   Section(file, "exposure", problems, [&](YamlMapReader& map) { ReadExposure(map, profile.exposure); });
   ReadControls(file, profile, problems);
+  Choice<bool>(file, "guard", {{"endpoint", true}, {"forced", false}}, problems, profile.has_guard);
   file.Finish();
 }
 

@@ -61,6 +61,7 @@ struct OperatingProfile {
   RecoveryProfile recovery;
   ExposureProfile exposure;
   ControlSettings controls;
+  bool has_guard = true;  // low-bit only where rounds are predicted to be shorter by it; `guard: forced` says false
 };
 
 // Reads `text`; `file_name` only goes into messages. INVALID_ARGUMENT reads `file:line:column: what was expected, what

@@ -22,6 +22,7 @@ detector: {slack: 3.91e-3, threshold: 9.38e-2, smoothing: 0.2}
 recovery: {cooldown_steps: 100, readmission_steps: 20, guard_steps: 30, guard_factor: 2}
 exposure: {bound: 0.24, band: 0.05, interval_steps: 5}
 controls: late-phase-guard
+guard: forced
 )";
 
 constexpr char kLeast[] = R"(schema: 1
@@ -55,6 +56,7 @@ TEST(OperatingProfileTest, ReadsEveryKey) {
   EXPECT_EQ(profile->recovery.guard_steps, 30);
   EXPECT_EQ(profile->exposure.interval_steps, 5);
   EXPECT_EQ(profile->controls.name, "late-phase-guard");
+  EXPECT_FALSE(profile->has_guard);
 }
 
 TEST(OperatingProfileTest, ModeSaysTheBitsAndNoneNeedsNoDetector) {

@@ -68,6 +68,26 @@ TEST_F(PrecisionMalformedTest, HealthOfATraining) {
   RefusesReport("metric: ", [](auto& report) { report.set_metric(kInfinity); });
 }
 
+TEST_F(PrecisionMalformedTest, ReportsOfNodes) {
+  const auto refuses = [this](const std::string& error, const std::function<void(wire::PrecisionReport&)>& spoil) {
+    Refuses(wire::Envelope::kNodeReport, "NodeReport: precision." + error,
+            [&spoil](wire::Envelope& e) { spoil(*e.mutable_node_report()->mutable_precision()); });
+  };
+  refuses("services[0].kind: 0 to 2 expected, 3 came", [](auto& report) { report.mutable_services(0)->set_kind(3); });
+  refuses("services[1].time_ns: 0 to", [](auto& report) { report.mutable_services(1)->set_time_ns(-1); });
+  refuses("services: 0 to 3 entries expected, 4 came", [](auto& report) {
+    while (report.services_size() < 4) report.add_services();
+  });
+}
+
+TEST_F(PrecisionMalformedTest, Vetoes) {
+  const auto veto = wire::Envelope::kVetoLowBit;
+  Refuses(veto, "VetoLowBit: scopes: a name", [](auto& e) { e.mutable_veto_low_bit()->set_scopes(0, ""); });
+  Refuses(veto, "VetoLowBit: scopes: 0 to 64 entries expected, 65 came", [](auto& e) {
+    while (e.veto_low_bit().scopes_size() < 65) e.mutable_veto_low_bit()->add_scopes("a");
+  });
+}
+
 TEST_F(PrecisionMalformedTest, RulesOfVotes) {
   RefusesRules("family: ", [](auto& rules) { rules.set_family(static_cast<wire::LowBitFamily>(2)); });
   RefusesRules("gate: ", [](auto& rules) { rules.set_gate(static_cast<wire::ZeroGate>(2)); });

@@ -101,6 +101,10 @@ NodeReport SampleReport() {
   report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
   report.late_rounds = 12;
   report.route_violations = 5;
+  report.precision = {
+      {1000, 4000},
+      {30, 960},
+      {{ServiceKind::kCast, 4096, absl::Microseconds(3)}, {ServiceKind::kCount, 1, absl::Nanoseconds(2)}}};
   report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }
@@ -137,6 +141,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
       EpochReport{Epoch(6), {{KeyId(1), KeyId(3), Round(18)}, {KeyId(4), KeyId(4), Round(17)}}, true});
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
+  messages.emplace_back(VetoLowBit{{"encoder", "backbone"}, true});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
   messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(HealthReport{WorkerId(2), {1700, 0.4375, 0.25, 0.5, 0.875}});

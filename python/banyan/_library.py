@@ -9,7 +9,7 @@ from ctypes import (
 )
 from typing import Any, Optional
 
-_ABI_VERSION = 1
+_ABI_VERSION = 2
 
 
 class SessionOptions(Structure):
@@ -41,6 +41,20 @@ class NodeOptions(Structure):
         ("key_file", c_char_p),
         ("scheduler_key", c_char_p),
         ("insecure", c_int),
+    ]
+
+
+class Health(Structure):
+    """banyan_health"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("step", c_uint64),
+        ("loss", c_double),
+        ("progress", c_double),
+        ("learning_rate_fraction", c_double),
+        ("metric", c_double),
+        ("has_metric", c_int32),
     ]
 
 
@@ -93,6 +107,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_register_weights": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t] + _CALL),
     "banyan_barrier": (c_int, [c_void_p] + _CALL),
     "banyan_report_loss": (c_int, [c_void_p, c_uint64, c_double] + _CALL),
+    "banyan_report_health": (c_int, [c_void_p, POINTER(Health)] + _CALL),
     "banyan_ticket_wait": (c_int, [c_void_p, c_double]),
     "banyan_ticket_poll": (c_int, [c_void_p, c_double]),
     "banyan_ticket_round": (c_uint64, [c_void_p]),

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import _library
 from ._arrays import Values, addresses_of, empty_like, sizes_of, values_of
-from ._library import CallOptions, last_error, library, sized
+from ._library import CallOptions, Health, last_error, library, sized
 from ._ticket import Ticket
 from .errors import Cancelled, Error, Timeout, make_error
 
@@ -22,6 +22,7 @@ _log = logging.getLogger("banyan")
 _ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
 _CLOSE_SECONDS = 5.0
 _BATCH = 256
+_LEAST_FRACTION = 1e-12  # of a learning rate: 0 means in banyan.h that nobody knows
 
 _open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
 
@@ -131,6 +132,22 @@ class Session:
     def report_loss(self, step: int, loss: float) -> None:
         """Tells the loss of a training step, for `banyan status`; does not wait."""
         self._start("report_loss", "", [], [], None, numbers=(step, float(loss)))
+
+    def report_health(
+        self, step: int, loss: float, *, progress: float = 0.0, learning_rate_fraction: float = 1.0,
+        metric: Optional[float] = None,
+    ) -> Ticket:
+        """Tells how the training goes at a step, from 1; call it before the step's pushes, in every worker.
+
+        Jobs with an operating profile decide on low-bit rounds by it (docs/precision.md). `progress` is the part of the
+        run that is done, `learning_rate_fraction` is of the largest learning rate; of a `metric`, larger is better.
+        """
+        health = sized(
+            Health, step=step, loss=float(loss), progress=float(progress),
+            learning_rate_fraction=max(float(learning_rate_fraction), _LEAST_FRACTION), metric=metric,
+            has_metric=int(metric is not None),
+        )
+        return self._start("report_health", "", [], [], None, numbers=(byref(health),))
 
     # --- training state ---
 
@@ -325,7 +342,7 @@ def _arguments(
     """Returns what a function of banyan.h takes between its session and its options."""
     if kind == "barrier":
         return []
-    if kind == "report_loss":
+    if kind in ("report_loss", "report_health"):
         return list(numbers)
     read, written, name = addresses_of(inputs), addresses_of(results), key.encode()
     if kind == "init_group":

@@ -34,7 +34,7 @@ class SoloSession(Session):
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
         names: Sequence[str] = (), numbers: Tuple[Any, ...] = (),
     ) -> Ticket:
-        if kind not in ("barrier", "report_loss"):
+        if kind not in ("barrier", "report_loss", "report_health"):
             self._apply(kind, key, inputs, results, names)
         ticket = Ticket(self, key, result, results)
         ticket._finish()

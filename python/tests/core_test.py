@@ -67,6 +67,9 @@ class RoundsTest(unittest.TestCase):
             flushed = list(session.flush("w", array("f", [number, 1])).wait(300))
             sent = list(session.broadcast("w", array("f", [number, number])).wait(300))
             session.report_loss(1, 0.5)
+            session.report_health(2, 0.5, progress=0.25, learning_rate_fraction=0, metric=1).wait(300)
+            with self.assertRaises(banyan.InvalidArgument):
+                session.report_health(3, 0.5, progress=2)
             session.check()
             return mean, pulled, [list(part) for part in parts], flushed, sent
 

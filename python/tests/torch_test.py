@@ -20,6 +20,15 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 _SECONDS = 300
+_PROFILE = """
+schema: 1
+profile: test
+provenance: {source: a test, made_by: hand}
+mode: binary
+guard: forced
+admission: {warmup_steps: 2, most_loss_rise: 100}
+detector: {slack: 10, threshold: 100}
+"""
 
 
 def site(body, scheduler, name, number, results, arguments):
@@ -169,6 +178,27 @@ class Examples(torch.utils.data.Dataset):
 
     def __getitem__(self, i):
         return self._x[i], self._y[i]
+
+
+def train_low_bit(session, number, steps):
+    """Trains with matrices that go low-bit after a warm-up; returns the status of the job as well."""
+    net = Net()
+    sync = bt.attach(session, net, low_bit=is_matrix)
+    optimizer = optimizer_of(net, lr=0.05)
+    seen = []
+    for step in range(steps):
+        optimizer.zero_grad()
+        loss = loss_of(net, batch(step % 2, number))
+        sync.report(loss, progress=step / steps, optimizer=optimizer)
+        loss.backward()
+        sync.wait(300)
+        seen.append(net.first.weight.grad.abs().unique().numel())
+        optimizer.step()
+    return values(net), seen
+
+
+def is_matrix(name, parameter):
+    return parameter.dim() > 1 and name != "last.weight"
 
 
 def train_from_loader(session, number):
@@ -377,6 +407,19 @@ class GradientTest(unittest.TestCase):
                 optimizer.step()
         for each in sites:
             self.assertLess(distance(each, values(net)), 1e-6)
+
+    def test_low_bit_rounds(self):
+        with tempfile.TemporaryDirectory(prefix="banyan-") as folder:
+            with open(f"{folder}/binding.yaml", "w", encoding="utf-8") as file:
+                file.write(bt.attach(banyan.solo(), Net(), low_bit=is_matrix).binding())
+            with open(f"{folder}/profile.yaml", "w", encoding="utf-8") as file:
+                file.write(_PROFILE)
+            more = f"precision: {{profile: {folder}/profile.yaml, binding: {folder}/binding.yaml}}"
+            sites = run_sites(train_low_bit, 8, more=more)
+        for trained, kinds in sites:
+            self.assertEqual(distance(trained, sites[0][0]), 0)
+            self.assertGreater(kinds[0], 100, "in full precision at first")
+            self.assertLessEqual(kinds[-1], 2, "a scale, and zero where votes tie")
 
     def test_buffers(self):
         sites = run_sites(mean_of_buffers)

@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 1
+#define BANYAN_ABI_VERSION 2
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -181,6 +181,22 @@ BANYAN_API int banyan_barrier(banyan_session* session, const banyan_call_options
 // Tells the loss of training step `step`, for `banyan status`.
 BANYAN_API int banyan_report_loss(banyan_session* session, uint64_t step, double loss,
                                   const banyan_call_options* options, banyan_ticket** ticket);
+
+typedef struct banyan_health {
+  size_t size;
+  uint64_t step;  // from 1
+  double loss;
+  double progress;                // part of the run that is done, in [0, 1]; 0: not known
+  double learning_rate_fraction;  // of the largest learning rate, in (0, 1]; 0: 1
+  double metric;                  // such as accuracy on a holdout set; larger is better
+  int32_t has_metric;             // 0: there is none
+} banyan_health;
+
+// Tells how the training goes. Where the job has an operating profile (docs/precision.md), the scheduler decides on the
+// routes of the next rounds when all workers have told it of the step: call it before the step's pushes. Since version
+// 2.
+BANYAN_API int banyan_report_health(banyan_session* session, const banyan_health* health,
+                                    const banyan_call_options* options, banyan_ticket** ticket);
 
 // Waits until the operation is done and returns its end. BANYAN_DEADLINE_EXCEEDED after `seconds`: it goes on, and the
 // message tells who is awaited.

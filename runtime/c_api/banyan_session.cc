@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "core/version.h"
 #include "runtime/c_api/banyan.h"
@@ -26,6 +27,7 @@ using banyan::SessionHandle;
 using banyan::SessionOptions;
 using banyan::StatePart;
 using banyan::Ticket;
+using banyan::TrainingHealthReport;
 
 namespace {
 
@@ -43,6 +45,9 @@ Results ResultsOf(float* const* results, const size_t* counts, size_t parts) {
   for (size_t i = 0; i < parts; ++i) spans.emplace_back(results[i], counts[i]);
   return spans;
 }
+
+// False for what is no number, too.
+bool IsShare(double value) { return value >= 0 && value <= 1; }
 
 }  // namespace
 
@@ -204,6 +209,24 @@ int banyan_report_loss(banyan_session* session, uint64_t step, double loss, cons
   if (session == nullptr) return ReportMissing(__func__, "a session");
   return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
     return to.ReportLoss(step, loss, {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_report_health(banyan_session* session, const banyan_health* health, const banyan_call_options* options,
+                         banyan_ticket** ticket) {
+  if (session == nullptr || health == nullptr) return ReportMissing(__func__, "session, health");
+  const absl::StatusOr<banyan_health> read = ReadSized(health, "banyan_health");
+  if (!read.ok()) return Report(read.status());
+  if (!IsShare(read->progress) || !IsShare(read->learning_rate_fraction)) {
+    return Report(absl::InvalidArgumentError(
+        absl::StrCat("banyan_health: expected progress and learning_rate_fraction in [0, 1], got ", read->progress,
+                     " and ", read->learning_rate_fraction)));
+  }
+  TrainingHealthReport report = {.step = read->step, .loss = read->loss, .progress = read->progress};
+  if (read->learning_rate_fraction != 0) report.learning_rate_fraction = read->learning_rate_fraction;
+  if (read->has_metric != 0) report.metric = read->metric;
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.ReportHealth(report, {.on_done = std::move(call.on_done)});
   });
 }
 

@@ -44,12 +44,15 @@ static int check_sizes(void) {
 static int check_nulls(void) {
   banyan_node* node = NULL;
   banyan_node_options options = {.size = sizeof options};
+  banyan_health health = {.size = sizeof health, .step = 1};
   float value = 0;
   EXPECT(banyan_session_open(NULL, NULL) == BANYAN_INVALID_ARGUMENT);
   EXPECT(banyan_node_start(&options, &node) == BANYAN_INVALID_ARGUMENT);
   EXPECT(mentions("options->scheduler"));
   EXPECT(banyan_push(NULL, "w", &value, 1, NULL, NULL) == BANYAN_INVALID_ARGUMENT);
   EXPECT(mentions("banyan_push: expected session"));
+  EXPECT(banyan_report_health(NULL, &health, NULL, NULL) == BANYAN_INVALID_ARGUMENT);
+  EXPECT(mentions("banyan_report_health: expected session, health"));
   EXPECT(banyan_ticket_wait(NULL, 0) == BANYAN_INVALID_ARGUMENT);
   EXPECT(banyan_session_close(NULL, 0) == BANYAN_INVALID_ARGUMENT);
   banyan_session_free(NULL);

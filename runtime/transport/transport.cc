@@ -249,7 +249,7 @@ void Transport::RefuseAccess(ConnectionId connection, const Message& message, co
                              std::vector<Event>& events) {
   Reject(connection, why, events);
   const bool is_order = std::holds_alternative<Reconfigure>(message) || std::holds_alternative<RemoveNode>(message) ||
-                        std::holds_alternative<StopJob>(message);
+                        std::holds_alternative<StopJob>(message) || std::holds_alternative<VetoLowBit>(message);
   if (is_order) Send({connection, OperatorReply{false, std::string(why.message())}, {}}, now);
   Close(connection, why.message(), now);
   pending_.emplace_back(ConnectionDown{connection});

@@ -57,6 +57,8 @@ class PolicyPublisher {
 
   const PublishedPolicies& policies() const { return policies_; }
   PolicyVersion last_version() const { return last_version_; }
+  // Returns the view that the newest policy was made from.
+  const NetworkView& view() const { return view_; }
 
  private:
   std::map<NodeId, NodeAddress> Addresses() const;

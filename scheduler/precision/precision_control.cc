@@ -3,6 +3,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "precision/audit/audit_file.h"
+#include "scheduler/peer_text.h"
+#include "scheduler/scheduler_limits.h"
+
 namespace banyan {
 namespace {
 
@@ -15,11 +21,30 @@ std::optional<SliceBinding> WholeSlice(const PrecisionBinding& binding, const st
   return slice;
 }
 
+void Add(const PrecisionReport::Traffic& from, PrecisionReport::Traffic& to) {
+  to.sent_bytes += from.sent_bytes;
+  to.full_bytes += from.full_bytes;
+}
+
+void WriteTraffic(const char* name, const PrecisionReport::Traffic& traffic, JsonWriter& json) {
+  json.Name(name).BeginObject().Name("bytes").Integer(traffic.sent_bytes);
+  json.Name("fp32_bytes").Integer(traffic.full_bytes).EndObject();
+}
+
+void WriteNames(const char* name, const std::vector<std::string>& names, JsonWriter& json) {
+  json.Name(name).BeginArray();
+  for (const std::string& each : names) json.String(each);
+  json.EndArray();
+}
+
 }  // namespace
 
 PrecisionControl::PrecisionControl(const std::optional<PrecisionFiles>& files, const OverlayConfig* overlay,
                                    const KeyTable* keys, const JobMembers* members)
-    : overlay_(overlay), keys_(keys), members_(members) {
+    : overlay_(overlay),
+      keys_(keys),
+      members_(members),
+      guard_(files.has_value() ? files->profile.rules : VoteRules()) {
   if (!files.has_value()) return;
   binding_ = files->binding;
   controller_.emplace(files->profile, files->binding);
@@ -27,7 +52,11 @@ PrecisionControl::PrecisionControl(const std::optional<PrecisionFiles>& files, c
 }
 
 void PrecisionControl::Restore(const PrecisionState& state) {
-  if (is_on() && state.is_decided) controller_->Resume(state.admitted, state.is_vetoed);
+  if (!is_on()) return;
+  guarded_ = state.guarded;
+  has_guarded_ = state.is_decided;
+  controller_->OrderVeto({state.ordered.begin(), state.ordered.end()});
+  if (state.is_decided) controller_->Resume(state.admitted, state.is_vetoed);
 }
 
 void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
@@ -39,6 +68,79 @@ void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
   while (!waiting_.empty() && ((is_whole && waiting_.begin()->first <= step) || waiting_.size() > kMostSteps)) {
     DecideOldest();
   }
+}
+
+std::set<std::string> PrecisionControl::Scopes() const {
+  std::set<std::string> scopes;
+  for (const TensorBinding& tensor : binding_.tensors()) {
+    for (const SliceBinding& slice : tensor.slices) {
+      if (slice.is_candidate) scopes.insert(ScopeOf(controller_->profile().scope, tensor.name, slice));
+    }
+  }
+  return scopes;
+}
+
+OperatorReply PrecisionControl::OnOrder(const VetoLowBit& order) {
+  if (!is_on()) return {false, "the job has no low-bit rounds: its overlay names no precision.profile"};
+  const std::set<std::string> known = Scopes();
+  const std::set<std::string> named(order.scopes.begin(), order.scopes.end());
+  for (const std::string& scope : named) {
+    if (known.contains(scope)) continue;
+    return {false, absl::StrCat("expected scopes of the binding (", absl::StrJoin(known, ", "), "), got '",
+                                PrintableText(scope, kMaxReasonBytes), "'")};
+  }
+  std::set<std::string> ordered = controller_->ordered();
+  for (const std::string& scope : named.empty() ? known : named) {
+    if (order.is_lifted) ordered.erase(scope);
+    if (!order.is_lifted) ordered.insert(scope);
+  }
+  controller_->OrderVeto(ordered);
+  return {true, ordered.empty() ? "no scope is vetoed by order"
+                                : absl::StrCat("vetoed by order: ", absl::StrJoin(ordered, ", "))};
+}
+
+std::vector<int64_t> PrecisionControl::CandidateSizes() const {
+  std::set<int64_t> sizes;
+  for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
+    const int64_t elements = keys_->ElementsOf(KeyId(id));
+    const std::optional<SliceBinding> slice = WholeSlice(binding_, keys_->NameOf(KeyId(id)), elements);
+    if (slice.has_value() && slice->is_candidate) sizes.insert(elements);
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+void PrecisionControl::Review(const Policy& policy, const NetworkView& view) {
+  if (!is_on() || !controller_->profile().has_guard) return;
+  const bool is_new = policy.version != reviewed_policy_ || keys_->version() != reviewed_keys_;
+  if (!std::exchange(is_guard_due_, false) && !is_new) return;
+  const auto has_reported = [this](NodeId node) { return guard_.Knows(node); };
+  has_guarded_ = has_guarded_ || std::all_of(policy.members.begin(), policy.members.end(), has_reported);
+  if (!has_guarded_) {
+    guarded_ = CandidateSizes();
+    return;
+  }
+  reviewed_policy_ = policy.version;
+  reviewed_keys_ = keys_->version();
+  std::vector<double> workers;
+  for (const NetworkNode& node : view.nodes()) {
+    const bool votes = !members_->table().Find(node.id).is_workerless;
+    workers.push_back(votes ? overlay_->nodes[node.id.value() - 1].workers : 0);
+  }
+  if (!guard_.Review(policy, view, workers, CandidateSizes())) return;
+  guarded_.clear();
+  for (const auto& [elements, prediction] : guard_.predictions()) {
+    if (!prediction.is_shorter()) guarded_.push_back(elements);
+  }
+}
+
+void PrecisionControl::WriteGuard(JsonWriter& json) const {
+  json.Name("guard").String(controller_->profile().has_guard ? "endpoint" : "forced").Name("predicted").BeginArray();
+  for (const auto& [elements, prediction] : guard_.predictions()) {
+    json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(elements));
+    json.Name("low_bit_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit));
+    json.Name("fp32_seconds").Number(absl::ToDoubleSeconds(prediction.full)).EndObject();
+  }
+  json.EndArray();
 }
 
 size_t PrecisionControl::Workers() const {
@@ -65,13 +167,17 @@ PrecisionRoute PrecisionControl::RouteOf(KeyId key) const {
   if (!is_on()) return PrecisionRoute::kPlain;
   const std::string& name = keys_->NameOf(key);
   const std::optional<SliceBinding> slice = WholeSlice(binding_, name, keys_->ElementsOf(key));
-  return slice.has_value() ? controller_->RouteOf(name, *slice) : PrecisionRoute::kPlain;
+  const PrecisionRoute route = slice.has_value() ? controller_->RouteOf(name, *slice) : PrecisionRoute::kPlain;
+  const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), keys_->ElementsOf(key));
+  return route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route;
 }
 
 PrecisionState PrecisionControl::State() const {
   PrecisionState state;
   if (!is_on()) return state;
+  state.ordered.assign(controller_->ordered().begin(), controller_->ordered().end());
   state.is_decided = !controller_->is_warming_up();
+  if (state.is_decided) state.guarded = guarded_;
   for (const auto& [scope, admission] : controller_->admissions()) {
     if (admission.is_admitted) state.admitted.push_back(scope);
   }
@@ -79,28 +185,49 @@ PrecisionState PrecisionControl::State() const {
   return state;
 }
 
+RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
+  RouteAudit audit(controller_->profile().bits_per_element);
+  for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
+    const std::string& name = keys_->NameOf(KeyId(id));
+    const RoundBook::ClosedByRoute closed = rounds.ClosedOf(KeyId(id));
+    for (size_t i = 0; i < closed.size(); ++i) {
+      // Nodes take nothing but the route that was decided, and count what else comes.
+      const auto route = static_cast<PrecisionRoute>(i);
+      std::vector<SliceRoute> slices;
+      for (const SliceBinding& slice : binding_.SlicesOf(name, keys_->ElementsOf(KeyId(id)))) {
+        slices.push_back({slice.elements, slice.is_candidate, route, route});
+      }
+      audit.Record(name, slices, 0, static_cast<int64_t>(closed[i]));
+    }
+  }
+  return audit;
+}
+
 void PrecisionControl::WriteTo(JsonWriter& json, const RoundBook& rounds, const NodeReports& reports) const {
   if (!is_on()) return;
-  const uint64_t low_bit = rounds.ClosedWith(PrecisionRoute::kLowBit);
-  const uint64_t fallback = rounds.ClosedWith(PrecisionRoute::kFallback);
-  const uint64_t plain = rounds.ClosedWith(PrecisionRoute::kPlain);
-  const auto share = [all = low_bit + fallback + plain](uint64_t part) {
-    return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all);
-  };
   uint64_t violations = 0;
+  PrecisionReport sent;
   for (const NodeId node : members_->table().Members()) {
     const NodeReport* const report = reports.Find(node);
-    violations += report == nullptr ? 0 : report->route_violations;
+    if (report == nullptr) continue;
+    violations += report->route_violations;
+    Add(report->precision.all, sent.all);
+    Add(report->precision.low_bit, sent.low_bit);
   }
+  const PrecisionState state = State();
   json.Name("precision").BeginObject().Name("profile").String(controller_->profile().name);
   json.Name("binding").String(binding_.name()).Name("state");
-  json.String(controller_->is_warming_up() ? "warm-up" : "decided").Name("admitted").BeginArray();
-  for (const std::string& scope : State().admitted) json.String(scope);
-  json.EndArray().Name("veto").String(std::string(VetoName(controller_->veto()))).Name("vetoes").Integer(vetoes_);
-  json.Name("step").Integer(decided_step_).Name("rounds").BeginObject();
-  json.Name("low_bit").Integer(low_bit).Name("fallback").Integer(fallback).Name("plain").Integer(plain).EndObject();
-  json.Name("low_bit_share").Number(share(low_bit)).Name("veto_share").Number(share(fallback));
-  json.Name("violations").Integer(violations).EndObject();
+  json.String(controller_->is_warming_up() ? "warm-up" : "decided");
+  WriteNames("admitted", state.admitted, json);
+  json.Name("veto").String(std::string(VetoName(controller_->veto()))).Name("vetoes").Integer(vetoes_);
+  WriteNames("vetoed_by_order", state.ordered, json);
+  json.Name("step").Integer(decided_step_).Name("violations").Integer(violations);
+  WriteTraffic("sent", sent.all, json);
+  WriteTraffic("sent_low_bit", sent.low_bit, json);
+  WriteGuard(json);
+  json.Name("audit").BeginObject();
+  WriteAudit(Audit(rounds), json);
+  json.EndObject().EndObject();
 }
 
 }  // namespace banyan

@@ -5,26 +5,36 @@
 // - A step is decided once, with the reports of all workers, or with those that came when a later step has all.
 // - At most kMostSteps steps wait for reports.
 // - A key goes low-bit as a whole: one with a slice that may not stays plain.
+// - A tensor whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced. So do all
+// until
+//   every member has reported its processors.
 #ifndef BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 #define BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "core/ids.h"
 #include "core/json_writer.h"
+#include "precision/audit/route_audit.h"
 #include "precision/control/precision_controller.h"
 #include "proto/precision/training_health.h"
+#include "proto/precision/veto_order.h"
+#include "proto/scheduler_messages.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/precision/endpoint_guard.h"
 #include "scheduler/precision/precision_files.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/rounds/route_source.h"
+#include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
+#include "topology/policy.h"
 
 namespace banyan {
 
@@ -42,6 +52,17 @@ class PrecisionControl : public RouteSource {
   // Takes what a worker of the node reports.
   void OnHealth(NodeId node, const HealthReport& report);
 
+  // Takes what a node reports of its processors.
+  void OnReport(NodeId node, const PrecisionReport& report) {
+    if (!is_on()) return;
+    guard_.OnServices(node, report.services);
+    is_guard_due_ = true;
+  }
+  // Predicts rounds anew where the policy, or what it was made from, has changed.
+  void Review(const Policy& policy, const NetworkView& view);
+  // Carries out what an operator orders, or says why not.
+  OperatorReply OnOrder(const VetoLowBit& order);
+
   PrecisionRoute RouteOf(KeyId key) const override;
   PrecisionState State() const override;
 
@@ -51,8 +72,14 @@ class PrecisionControl : public RouteSource {
  private:
   using Reports = std::map<std::pair<NodeId, WorkerId>, TrainingHealth>;
 
+  // Returns the scopes of the binding's candidates.
+  std::set<std::string> Scopes() const;
+  RouteAudit Audit(const RoundBook& rounds) const;
   // Returns how many workers the members have.
   size_t Workers() const;
+  // Returns the sizes of the keys that may go low-bit.
+  std::vector<int64_t> CandidateSizes() const;
+  void WriteGuard(JsonWriter& json) const;
   // Decides on the oldest step that waits.
   void DecideOldest();
 
@@ -64,6 +91,12 @@ class PrecisionControl : public RouteSource {
   std::map<int64_t, Reports> waiting_;  // by step
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
+  EndpointGuard guard_;
+  std::vector<int64_t> guarded_;  // sizes that it refuses, in rising order
+  bool is_guard_due_ = true;
+  bool has_guarded_ = false;  // with what all members had reported, or a scheduler before this one
+  PolicyVersion reviewed_policy_;
+  KeyTableVersion reviewed_keys_;
 };
 
 }  // namespace banyan

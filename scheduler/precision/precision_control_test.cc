@@ -6,6 +6,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/testing/mesh_job.h"
+#include "topology/overlay/overlay_yaml.h"
+#include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {
@@ -22,7 +25,7 @@ PrecisionFiles Files() {
   files.profile.detector = {0.01, 0.5, 1};
   files.profile.recovery = {2, 1, 4, 2};
   files.binding = PrecisionBinding("model", {},
-                                   {{"w", 8, {{0, 8, TensorRole::kEncoder, true, {}, ""}}},
+                                   {{"w", 100'000, {{0, 100'000, TensorRole::kEncoder, true, {}, ""}}},
                                     {"mixed", 8, {{0, 4, TensorRole::kEncoder, true, {}, ""}}},
                                     {"bias", 2, {{0, 2, TensorRole::kBias, false, {}, ""}}}});
   return files;
@@ -32,7 +35,7 @@ class PrecisionControlTest : public testing::Test {
  protected:
   PrecisionControlTest() {
     mesh_.Start();
-    for (const auto& [name, elements] : {std::pair("w", 8), {"mixed", 8}, {"bias", 2}, {"other", 8}}) {
+    for (const auto& [name, elements] : {std::pair("w", 100'000), {"mixed", 8}, {"bias", 2}, {"other", 8}}) {
       EXPECT_TRUE(keys_.Register({name, elements}).ok());
     }
     control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members);
@@ -97,9 +100,22 @@ TEST_F(PrecisionControlTest, ARiseOfTheLossIsVetoedAndForgiven) {
   Step(3, 8);
   EXPECT_EQ(Route(), kFallback);
   EXPECT_TRUE(control_->State().is_vetoed);
-  EXPECT_THAT(Status(), HasSubstr(R"("veto":"cooldown","vetoes":1,"step":3)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("veto":"cooldown","vetoes":1,"vetoed_by_order":[],"step":3)"));
   for (int64_t step = 4; step <= 6; ++step) Step(step, 0.8);
   EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(PrecisionControlTest, AVetoByOrderIsNoTriggerAndOutlivesARestart) {
+  EXPECT_TRUE(control_->OnOrder({{"encoder"}, false}).accepted);
+  Step(1, 1);
+  Step(2, 0.9);
+  EXPECT_EQ(Route(), kFallback);
+  EXPECT_FALSE(control_->State().is_vetoed);
+  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  next.Restore(control_->State());
+  EXPECT_EQ(next.RouteOf(KeyId(1)), kFallback);
+  EXPECT_TRUE(next.OnOrder({{}, true}).accepted);
+  EXPECT_EQ(next.RouteOf(KeyId(1)), kLowBit);
 }
 
 TEST_F(PrecisionControlTest, ARestartGoesOnWithTheRoutes) {
@@ -118,8 +134,41 @@ TEST_F(PrecisionControlTest, ARestartGoesOnWithTheRoutes) {
   EXPECT_EQ(cooling.State(), vetoed);
 }
 
+TEST_F(PrecisionControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
+  Step(1, 1);
+  Step(2, 0.9);
+  const NetworkView view = MakeNetworkView(mesh_.overlay);
+  PlannerConfig config;
+  config.planner = "star";
+  config.chunk_max_elements = 1000;
+  Policy policy = *MakePolicy(view, config);
+  policy.version = PolicyVersion(1);
+  control_->Review(policy, view);
+  EXPECT_EQ(Route(), kPlain) << "nobody has reported";
+  PrecisionReport fast;
+  fast.services = {{ServiceKind::kCast, 1000, absl::Nanoseconds(100)},
+                   {ServiceKind::kCount, 1000, absl::Nanoseconds(100)}};
+  for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), fast);
+  control_->Review(policy, view);
+  EXPECT_EQ(Route(), kLowBit);
+  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":100000,)"));
+  PrecisionReport slow;
+  slow.services = {{ServiceKind::kCast, 1000, absl::Seconds(1000)}, {ServiceKind::kCount, 1000, absl::Seconds(1000)}};
+  control_->OnReport(NodeId(2), slow);
+  control_->Review(policy, view);
+  EXPECT_EQ(Route(), kPlain);
+  EXPECT_THAT(control_->State().guarded, ElementsAre(100'000));
+  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  next.Restore(control_->State());
+  EXPECT_EQ(next.RouteOf(KeyId(1)), kPlain) << "until nodes report";
+  control_->OnReport(NodeId(2), fast);
+  control_->Review(policy, view);
+  EXPECT_EQ(Route(), kLowBit);
+}
+
 TEST_F(PrecisionControlTest, WithoutFilesAllIsPlain) {
   PrecisionControl none(std::nullopt, &mesh_.overlay, &keys_, &mesh_.members);
+  EXPECT_FALSE(none.OnOrder({}).accepted);
   none.OnHealth(NodeId(1), {WorkerId(0), {.step = 1, .loss = 1}});
   EXPECT_EQ(none.RouteOf(KeyId(1)), kPlain);
   EXPECT_EQ(none.State(), PrecisionState());

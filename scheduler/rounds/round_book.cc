@@ -246,7 +246,7 @@ bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& out
     return false;
   }
   if (closer_.Report(node, key, round, member_count_)) {
-    ++closed_with_[static_cast<size_t>(binding->route)];
+    CountClosed(key, round, binding->route);
     bindings_.Forget(key, round);
     pacer_.NoteOpen(closer_.FirstOpen(key));
     outcome.closed.push_back(ClosedEverywhere::Entry{key, round});

@@ -55,6 +55,8 @@ struct RoundOutcome {
 
 class RoundBook {
  public:
+  using ClosedByRoute = std::array<uint64_t, 3>;  // by PrecisionRoute
+
   // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
   // rounds_in_flight >= 1. A lease covers the rounds of about `lease`.
   RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease, uint32_t rounds_in_flight);
@@ -64,8 +66,10 @@ class RoundBook {
 
   // Binds rounds to routes of this source from now on; plain ones before. It outlives this.
   void UseRoutes(const RouteSource* routes) { routes_ = routes; }
-  // Returns how many rounds of keys with this route have closed since the start of the scheduler.
-  uint64_t ClosedWith(PrecisionRoute route) const { return closed_with_[static_cast<size_t>(route)]; }
+  // Returns how many rounds of the key, after round 0, have closed by each route since the start of the scheduler.
+  ClosedByRoute ClosedOf(KeyId key) const {
+    return key.value() < closed_with_.size() ? closed_with_[key.value()] : ClosedByRoute();
+  }
 
   // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
   // the first that it governs.
@@ -155,6 +159,11 @@ class RoundBook {
   PrecisionRoute RouteOf(KeyId key, Round round) const {
     return routes_ == nullptr || round == Round(0) ? PrecisionRoute::kPlain : routes_->RouteOf(key);
   }
+  void CountClosed(KeyId key, Round round, PrecisionRoute route) {
+    if (round == Round(0)) return;
+    if (closed_with_.size() <= key.value()) closed_with_.resize(size_t{key.value()} + 1);
+    ++closed_with_[key.value()][static_cast<size_t>(route)];
+  }
   bool InWindow(KeyId key, Round round) const;
   uint64_t window_rounds() const {
     return std::max(kMinOpenWindowRounds, kOpenWindowFactor * (pacer_.longest() + rounds_in_flight_));
@@ -174,7 +183,7 @@ class RoundBook {
   ResultDigests digests_;
   std::set<ParkedId> parked_;
   const RouteSource* routes_ = nullptr;
-  std::array<uint64_t, 3> closed_with_ = {};  // by route
+  std::vector<ClosedByRoute> closed_with_;  // by KeyId
 };
 
 }  // namespace banyan

@@ -26,6 +26,10 @@ struct PrecisionState {
   bool is_decided = false;            // the warm-up is over
   std::vector<std::string> admitted;  // scopes, in rising order
   bool is_vetoed = false;             // admitted scopes have the route kFallback
+  // Scopes that an operator has vetoed, in rising order, whose route is kFallback once they are admitted.
+  std::vector<std::string> ordered;
+  // Sizes of tensors whose low-bit rounds would take longer, in rising order: they stay plain.
+  std::vector<int64_t> guarded;
   friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
 };
 

@@ -61,6 +61,8 @@ void FillPrecision(const PrecisionState& precision, state::Precision& filled) {
   filled.set_is_decided(precision.is_decided);
   for (const std::string& scope : precision.admitted) filled.add_admitted(scope);
   filled.set_is_vetoed(precision.is_vetoed);
+  for (const std::string& scope : precision.ordered) filled.add_ordered(scope);
+  for (const int64_t elements : precision.guarded) filled.add_guarded(elements);
 }
 
 absl::StatusOr<std::map<NodeId, NodeId>> ReadHalf(const state::Half& half) {
@@ -84,7 +86,11 @@ absl::StatusOr<std::vector<Route>> ReadRoutes(const google::protobuf::RepeatedPt
 }
 
 PrecisionState ReadPrecision(const state::Precision& from) {
-  return {from.is_decided(), {from.admitted().begin(), from.admitted().end()}, from.is_vetoed()};
+  return {from.is_decided(),
+          {from.admitted().begin(), from.admitted().end()},
+          from.is_vetoed(),
+          {from.ordered().begin(), from.ordered().end()},
+          {from.guarded().begin(), from.guarded().end()}};
 }
 
 TransmissionSettings ReadTransmission(const state::Transmission& from) {
@@ -155,7 +161,7 @@ void FillPolicy(const PolicyRecord& record, state::Policy& filled) {
   filled.set_auxiliary_rate_bps(policy.auxiliary_rate_bps);
   filled.set_round_time_ns(absl::ToInt64Nanoseconds(policy.round_time));
   filled.set_source(record.source.value());
-  if (record.precision.is_decided) FillPrecision(record.precision, *filled.mutable_precision());
+  if (record.precision != PrecisionState()) FillPrecision(record.precision, *filled.mutable_precision());
   FillCircumstances(record, filled);
 }
 

@@ -149,7 +149,7 @@ void SimulatedProcess::Handle(CoreEvent event) {
 void SimulatedProcess::Handle(ComputationDue due) {
   if (due.life != life_) return;
   if (!due.has_run) due.computation->Run();
-  Deliver(ComputationFinished{due.id, std::move(due.computation)});
+  Deliver(ComputationFinished{due.id, std::move(due.computation), due.time});
 }
 
 void SimulatedProcess::Handle(const TimerDue& due) {
@@ -246,14 +246,17 @@ void SimulatedProcess::StopWith(absl::Status status) {
 void SimulatedProcess::Compute(StartComputation start) {
   auto thread = std::min_element(thread_free_ns_.begin(), thread_free_ns_.end());
   const double bytes = static_cast<double>(start.computation->size_bytes()) * static_cast<double>(options_.scale);
-  const auto duration_ns = static_cast<int64_t>(bytes * 1e9 / options_.memory_bytes_per_second) +
+  const bool is_of_votes = start.computation->service().value_or(ServiceKind::kSum) != ServiceKind::kSum;
+  const auto duration_ns = static_cast<int64_t>(bytes * 1e9 / options_.memory_bytes_per_second *
+                                                (is_of_votes ? options_.vote_slowness : 1)) +
                            absl::ToInt64Nanoseconds(options_.computation_overhead);
   *thread = std::max(*thread, context_.agenda->now().nanoseconds()) + duration_ns;
   // It may run at any time in between; which, must make no difference.
   const bool run_now = random_.Chance(0.5);
   if (run_now) start.computation->Run();
-  context_.agenda->At(Timestamp::FromNanoseconds(*thread),
-                      ComputationDue{id_, life_, start.id, std::move(start.computation), run_now});
+  context_.agenda->At(
+      Timestamp::FromNanoseconds(*thread),
+      ComputationDue{id_, life_, start.id, std::move(start.computation), run_now, absl::Nanoseconds(duration_ns)});
 }
 
 void SimulatedProcess::Persist(PersistRecord record) {

@@ -37,6 +37,7 @@ struct ProcessOptions {
   double clock_drift_ppm = 0;
   uint32_t compute_threads = 2;
   double memory_bytes_per_second = 5e9;
+  double vote_slowness = 1;  // so many times longer for what casts and counts votes
   absl::Duration computation_overhead = absl::Microseconds(5);
   // Bytes of computations count this often.
   int64_t scale = 1;

@@ -72,6 +72,24 @@ void AppendPlan(const StatusView& status, std::vector<MetricFamily>& families) {
   families.push_back(std::move(family));
 }
 
+void AppendPrecision(const PrecisionView& precision, std::vector<MetricFamily>& families) {
+  MetricFamily rounds =
+      Make("candidate_rounds_total", "Rounds of keys that may go low-bit, by their route.", Kind::kCounter);
+  rounds.Add({{"route", "low-bit"}}, static_cast<double>(precision.candidates.low_bit));
+  rounds.Add({{"route", "fallback"}}, static_cast<double>(precision.candidates.fallback));
+  rounds.Add({{"route", "plain"}}, static_cast<double>(precision.candidates.plain));
+  families.push_back(std::move(rounds));
+  families.push_back(Make("vetoes_total", "Vetoes of low-bit rounds that began.", static_cast<double>(precision.vetoes),
+                          Kind::kCounter));
+  families.push_back(Make("route_violations", "Chunks of another route than their round's.",
+                          static_cast<double>(precision.violations)));
+  families.push_back(
+      Make("modelled_traffic_ratio", "Modelled gradient traffic, as a part of FP32's.", precision.traffic_ratio));
+  families.push_back(
+      Make("gradient_sent_bytes", "Gradients and results that members have sent.", precision.sent_bytes));
+  families.push_back(Make("gradient_fp32_bytes", "What FP32 would have sent in their place.", precision.full_bytes));
+}
+
 }  // namespace
 
 WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take)
@@ -143,6 +161,7 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
   families.push_back(std::move(closed));
   AppendLinks(status, families);
   AppendPlan(status, families);
+  if (status.precision.has_value()) AppendPrecision(*status.precision, families);
   return families;
 }
 

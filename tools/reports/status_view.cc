@@ -133,6 +133,7 @@ StatusView ParseJob(const YAML::Node& object) {
   for (const YAML::Node& key : object["keys"]) {
     status.keys.push_back({Get<std::string>(key, "key"), Get<int64_t>(key, "closed_rounds")});
   }
+  if (object["precision"]) status.precision = ParsePrecision(object["precision"]);
   return status;
 }
 
@@ -305,6 +306,7 @@ std::string FormatStatus(const StatusView& status) {
   AppendEpochs(status, text);
   AppendNotFinite(status, text);
   AppendPolicy(status, text);
+  if (status.precision.has_value()) absl::StrAppend(&text, PrecisionText(*status.precision));
   AppendNodes(status, text);
   AppendVersions(status, text);
   AppendLinks(status, text);

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tools/reports/precision_view.h"
 
 namespace banyan {
 
@@ -116,6 +117,7 @@ struct StatusView {
   std::vector<Inferred> inferred;
   std::vector<Tree> trees;
   std::vector<Key> keys;
+  std::optional<PrecisionView> precision;  // empty: the job has no profile
 };
 
 // INVALID_ARGUMENT when `json` is not the answer of a scheduler. Members that it does not know are passed over.

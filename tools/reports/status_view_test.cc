@@ -1,5 +1,8 @@
 #include "tools/reports/status_view.h"
 
+#include <string>
+
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -47,6 +50,23 @@ TEST(StatusViewTest, SaysWhoHasPushedWhatIsNotFinite) {
   EXPECT_THAT(FormatStatus(Parse(kRunning)),
               HasSubstr("n1 has pushed NaN or infinity: 9 of key 'b', last in round 12, 2 of key 'c', last in round 4, "
                         "2 of key 'd', last in round 5, and more keys\n"));
+}
+
+TEST(StatusViewTest, ShowsWhatBecameOfLowBitRounds) {
+  constexpr char kCounts[] = R"("low_bit":30,"fallback":10,"plain":20,"mixed":0,"violations":0,"low_bit_share":0.5,)"
+                             R"("veto_share":0.25,"traffic_ratio":0.75})";
+  const std::string json = absl::StrCat(
+      R"({"job":"a","epoch":1,"policy":1,"nodes":[],"links":[],"trees":[],"keys":[],"precision":{"profile":"p",)",
+      R"("binding":"b","state":"decided","admitted":["encoder"],"veto":"none","vetoes":2,"vetoed_by_order":["head"],)",
+      R"("step":7,"violations":1,"sent":{"bytes":1500000,"fp32_bytes":4000000},"sent_low_bit":{"bytes":0,)",
+      R"("fp32_bytes":0},"audit":{"bits_per_element":1.5,"candidates":{)", kCounts, R"(,"all":{)", kCounts,
+      R"(,"keys":[{"key":"w",)", kCounts, "]}}}");
+  EXPECT_THAT(
+      FormatStatus(Parse(json.c_str())),
+      HasSubstr("low-bit rounds (p): decided, 50.0 % of the candidates' low-bit, 25.0 % of admitted ones vetoed, "
+                "veto none (2 so far), vetoed by order: head\n"
+                "  MGTR 0.750 at 1.5 bits per element; really sent 1.50 MB, 4.00 MB as FP32; 1 violations, 0 "
+                "mixed rounds\n  rounds low-bit/fallback/plain: w 30/10/20\n"));
 }
 
 TEST(StatusViewTest, ShowsALossThatIsNoNumberInFewCharacters) {

@@ -63,7 +63,7 @@ void FlowShop::Handle(const Event& event, const std::vector<Job>& jobs) {
       BeginNext(event.visit, event.time_s, jobs);
       return;
     case Happening::kAnswered:
-      station.used_bits -= jobs[event.visit.job].bits;
+      station.used_bits -= BitsOf(event.visit, jobs);
       break;
   }
   Serve(step.station, event.time_s, jobs);
@@ -82,14 +82,14 @@ void FlowShop::BeginNext(const Visit& done, double now_s, const std::vector<Job>
 void FlowShop::Serve(size_t station, double now_s, const std::vector<Job>& jobs) {
   Station& at = stations_[station];
   for (; at.used_bits < at.window_bits && !at.waiting.empty(); at.waiting.pop()) {
-    at.used_bits += jobs[at.waiting.top().job].bits;
+    at.used_bits += BitsOf(at.waiting.top(), jobs);
     at.entered.push(at.waiting.top());
   }
   if (at.is_busy || at.entered.empty()) return;
   const Visit visit = at.entered.front();
   at.entered.pop();
   at.is_busy = true;
-  const double served_s = now_s + jobs[visit.job].bits / at.rate_bps;
+  const double served_s = now_s + BitsOf(visit, jobs) / at.rate_bps;
   const double travel_s = StepOf(visit, jobs).travel_s;
   events_.push({served_s, visit, Happening::kServed});
   events_.push({served_s + travel_s, visit, Happening::kArrived});
@@ -99,7 +99,9 @@ void FlowShop::Serve(size_t station, double now_s, const std::vector<Job>& jobs)
 double FlowShop::LongestWork(const std::vector<Job>& jobs) const {
   std::vector<double> work_s(stations_.size(), 0);
   for (const Job& job : jobs) {
-    for (const Step& step : kinds_[job.kind].steps) work_s[step.station] += job.bits / stations_[step.station].rate_bps;
+    for (const Step& step : kinds_[job.kind].steps) {
+      work_s[step.station] += job.bits * step.part / stations_[step.station].rate_bps;
+    }
   }
   return work_s.empty() ? 0 : *std::max_element(work_s.begin(), work_s.end());
 }

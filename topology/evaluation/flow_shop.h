@@ -20,6 +20,7 @@ class FlowShop {
     size_t station = 0;
     double travel_s = 0;       // from the end of its service to where the next steps begin
     std::vector<size_t> next;  // the steps that need it; each begins when all that it needs are done
+    double part = 1;           // of the job's bits that it takes
   };
   struct Job {
     size_t kind = 0;
@@ -76,6 +77,9 @@ class FlowShop {
   void BeginNext(const Visit& done, double now_s, const std::vector<Job>& jobs);
   // Lets in what the window allows, and serves the next.
   void Serve(size_t station, double now_s, const std::vector<Job>& jobs);
+  double BitsOf(const Visit& visit, const std::vector<Job>& jobs) const {
+    return jobs[visit.job].bits * StepOf(visit, jobs).part;
+  }
   const Step& StepOf(const Visit& visit, const std::vector<Job>& jobs) const {
     return kinds_[jobs[visit.job].kind].steps[visit.step];
   }

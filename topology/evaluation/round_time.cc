@@ -1,6 +1,7 @@
 #include "topology/evaluation/round_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -17,6 +18,10 @@
 namespace banyan {
 namespace {
 
+constexpr double kFloatBytes = 4;
+// Of a processor as a station: any rate would do, since steps take their parts of it.
+constexpr double kProcessorBps = 1e9;
+
 // About what nodes allow to be on its way (node/peers/link_windows.h): twice the bandwidth-delay product, and two
 // chunks.
 double WindowBits(const NetworkLink& link, double chunk_bits) {
@@ -26,8 +31,9 @@ double WindowBits(const NetworkLink& link, double chunk_bits) {
 // Links, caps of hosts and what links share as stations; the chunks of a tree as a kind of job.
 class RoundShop {
  public:
-  // A round is of a model of `model_bits`.
-  RoundShop(const Policy& policy, const NetworkView& view, double model_bits);
+  // A round is of a model of `model_bits`. With `work`, which outlives this, processors are stations and chunks as wide
+  // as it says.
+  RoundShop(const Policy& policy, const NetworkView& view, double model_bits, const RoundWork* work = nullptr);
 
   // Adds the kind of the tree's chunks; false when a link has vanished.
   bool Add(const Tree& tree);
@@ -46,15 +52,25 @@ class RoundShop {
   std::optional<std::vector<size_t>> PathOf(NodeId from, NodeId to) const;
   // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished. Whoever needs
   // the chunk needs `arrivals` of its kind.
-  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals,
+  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals, double part,
                              Itinerary& itinerary);
+  // Adds the work of a node's processor on a chunk, if processors are stations: seconds for each element.
+  void Process(NodeId node, double seconds_per_element, std::vector<size_t>& after, Itinerary& itinerary) const;
+  // Returns the part of an element's bits as a float that goes up from below these voters.
+  double UpPart(double voters) const;
+  // Returns what a node's processor takes for an element on its way up, with votes or sums of `children`, and of
+  // itself.
+  double UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const;
   // Counts the `bits` that a tree's links carry up, and down.
   void CountSent(const Tree& tree, double bits);
   // Counts the sums of a tree's chunk at each node.
   void CountSums(const Tree& tree);
-  void Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after, Itinerary& itinerary) const;
+  void Visit(std::optional<size_t> station, double travel_s, double part, std::vector<size_t>& after,
+             Itinerary& itinerary) const;
 
   const NetworkView& view_;
+  const RoundWork* work_;
+  std::vector<size_t> processors_;  // stations, by positions of nodes
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
   FlowShop shop_;
   std::vector<double> sent_bits_;          // in a round, by positions of links in the view
@@ -67,8 +83,8 @@ class RoundShop {
   std::vector<std::vector<double>> sum_passes_;  // over its elements
 };
 
-RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model_bits)
-    : view_(view), sent_bits_(view.links().size(), 0.0) {
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model_bits, const RoundWork* work)
+    : view_(view), work_(work), sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
   const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
@@ -82,6 +98,7 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model
   for (const NetworkNode& node : view.nodes()) {
     up_.push_back(add_cap(node.up_cap_bps));
     down_.push_back(add_cap(node.down_cap_bps));
+    if (work != nullptr) processors_.push_back(*add_cap(kProcessorBps));
   }
   for (const SharedCapacity& shared : view.shared()) shared_.push_back(*add_cap(shared.capacity_bps));
 }
@@ -93,17 +110,17 @@ std::optional<std::vector<size_t>> RoundShop::PathOf(NodeId from, NodeId to) con
   return LinksOfPath(nodes, view_);
 }
 
-void RoundShop::Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after,
+void RoundShop::Visit(std::optional<size_t> station, double travel_s, double part, std::vector<size_t>& after,
                       Itinerary& itinerary) const {
   if (!station.has_value()) return;
   const size_t step = itinerary.steps.size();
-  itinerary.steps.push_back({*station, travel_s, {}});
+  itinerary.steps.push_back({*station, travel_s, {}, part});
   for (const size_t before : after) itinerary.steps[before].next.push_back(step);
   after = {step};
 }
 
 std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals,
-                                      Itinerary& itinerary) {
+                                      double part, Itinerary& itinerary) {
   const std::optional<std::vector<size_t>> path = PathOf(from, to);
   if (!path.has_value()) return std::nullopt;
   std::vector<size_t> last = after;
@@ -111,10 +128,10 @@ std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<
     const NetworkLink& link = view_.links()[at];
     const size_t sender = *view_.IndexOf(link.from);
     const size_t taker = *view_.IndexOf(link.to);
-    Visit(up_[sender], 0, last, itinerary);
-    Visit(links_[at], TravelSeconds(link, arrivals, sent_bits_[at]), last, itinerary);
-    for (const size_t shared : view_.SharedBy(at)) Visit(shared_[shared], 0, last, itinerary);
-    Visit(down_[taker], 0, last, itinerary);
+    Visit(up_[sender], 0, part, last, itinerary);
+    Visit(links_[at], TravelSeconds(link, arrivals, sent_bits_[at] * part), part, last, itinerary);
+    for (const size_t shared : view_.SharedBy(at)) Visit(shared_[shared], 0, part, last, itinerary);
+    Visit(down_[taker], 0, part, last, itinerary);
     ++ends_.back()[sender];
     ++ends_.back()[taker];
   }
@@ -155,6 +172,32 @@ void RoundShop::CountSums(const Tree& tree) {
   passes[*view_.IndexOf(tree.root)] += kDividing;
 }
 
+double RoundShop::UpPart(double voters) const {
+  if (work_ == nullptr || !work_->is_low_bit) return 1;
+  const double width = std::ceil(std::log2(voters + 1));
+  return width * (work_->has_zero_votes ? 2 : 1) / kBitsPerElement;
+}
+
+void RoundShop::Process(NodeId node, double seconds_per_element, std::vector<size_t>& after,
+                        Itinerary& itinerary) const {
+  if (work_ == nullptr) return;
+  Visit(processors_[*view_.IndexOf(node)], 0, seconds_per_element * kProcessorBps / kBitsPerElement, after, itinerary);
+}
+
+double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const {
+  if (work_ == nullptr) return 0;
+  const RoundWork::Processor& processor = work_->processors[*view_.IndexOf(node)];
+  const double inputs = static_cast<double>(children.size());
+  // What computations read and write of memory (node/rounds/chunk_computations.h, vote_computations.h).
+  if (!work_->is_low_bit) {
+    return (12 * (inputs + processor.workers - 1) + (is_root ? 8 : 0)) / processor.sum_rate;
+  }
+  double bytes = is_root ? 2 * UpPart(voters) * kFloatBytes : 0;
+  if (!children.empty()) bytes += 2 * UpPart(processor.workers) * kFloatBytes;
+  for (const double below : children) bytes += 2 * UpPart(below) * kFloatBytes;
+  return bytes / processor.count_rate;
+}
+
 bool RoundShop::Add(const Tree& tree) {
   Itinerary itinerary;
   ends_.emplace_back(view_.nodes().size(), 0.0);
@@ -163,20 +206,37 @@ bool RoundShop::Add(const Tree& tree) {
   for (const auto& [node, parent] : tree.reduce_parent) ++children[parent];
   std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
   std::reverse(upwards.begin(), upwards.end());
+  std::map<NodeId, std::vector<double>> votes;  // of each child
+  const auto work_up = [&](NodeId node) {
+    const double own = work_ == nullptr ? 1 : work_->processors[*view_.IndexOf(node)].workers;
+    const double voters = std::accumulate(votes[node].begin(), votes[node].end(), own);
+    Process(node, UpSeconds(node, voters, votes[node], node == tree.root), itinerary.reduced_at[node], itinerary);
+    return voters;
+  };
   for (const NodeId node : upwards) {
     const NodeId parent = tree.reduce_parent.at(node);
-    const std::optional<size_t> last = Pass(node, parent, itinerary.reduced_at[node], children[parent], itinerary);
+    const double voters = work_up(node);
+    const std::optional<size_t> last =
+        Pass(node, parent, itinerary.reduced_at[node], children[parent], UpPart(voters), itinerary);
     if (!last.has_value()) return false;
     itinerary.reduced_at[parent].push_back(*last);
+    votes[parent].push_back(voters);
   }
+  work_up(tree.root);
   // A round ends when the last node has its result.
   const auto takers = static_cast<double>(tree.broadcast_parent.size());
+  const double part = work_ == nullptr ? 1 : work_->result_bits / kBitsPerElement;
   std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
   for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
     const NodeId parent = tree.broadcast_parent.at(node);
-    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), takers, itinerary);
+    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), takers, part, itinerary);
     if (!last.has_value()) return false;
     result_at[node] = {*last};
+  }
+  // Each node reads the result, which holds up nobody else.
+  for (auto& [node, after] : result_at) {
+    if (work_ != nullptr)
+      Process(node, kFloatBytes / work_->processors[*view_.IndexOf(node)].sum_rate, after, itinerary);
   }
   shop_.AddKind(std::move(itinerary.steps));
   return true;
@@ -247,6 +307,23 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
   RoundPrediction prediction = {absl::Seconds(std::max(carried_s, processed_s)), {}};
   for (const double end_s : ends.of_kinds_s) prediction.tree_times.push_back(absl::Seconds(end_s));
   return prediction;
+}
+
+absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, int64_t elements, const RoundWork& work) {
+  RoundShop round(policy, view, kBitsPerElement * static_cast<double>(elements), &work);
+  for (const Tree& tree : policy.trees) {
+    if (!round.Add(tree)) return absl::InfiniteDuration();
+  }
+  double cast_s = 0;
+  for (const RoundWork::Processor& processor : work.processors) {
+    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(elements);
+    if (work.is_low_bit) cast_s = std::max(cast_s, bytes / processor.cast_rate);
+  }
+  std::vector<FlowShop::Job> scheduled = Chunks(policy, {elements});
+  const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
+  const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
+  scheduled.resize(kept);
+  return absl::Seconds(cast_s + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others));
 }
 
 }  // namespace banyan

@@ -45,6 +45,26 @@ struct RoundPrediction {
 RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
                              const std::vector<int64_t>& tensor_elements);
 
+// What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
+struct RoundWork {
+  // Bytes of memory per second.
+  struct Processor {
+    double workers = 1;
+    double sum_rate = kSumBytesPerSecond;    // adding up and reading floats
+    double cast_rate = kSumBytesPerSecond;   // turning gradients into votes
+    double count_rate = kSumBytesPerSecond;  // adding up votes
+  };
+  bool is_low_bit = false;
+  bool has_zero_votes = false;           // of votes: those against have counts of their own
+  double result_bits = kBitsPerElement;  // of an element, on its way down
+  std::vector<Processor> processors;     // by positions of the view's nodes
+};
+
+// Predicts the time of a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works
+// on a chunk before it sends it. Votes are cast of a whole tensor before the first chunk leaves, and are as wide as the
+// voters below an edge make them.
+absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, int64_t elements, const RoundWork& work);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_

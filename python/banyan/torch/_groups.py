@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Dict, List, Tuple
+from typing import Callable, Dict, List, Optional, Tuple
 
 import torch
 import torch.distributed as dist
 
 Named = Tuple[str, torch.nn.Parameter]
+Chooser = Callable[[str, torch.nn.Parameter], bool]
 
 
 def local_group() -> None:
@@ -26,20 +27,29 @@ def trained(module: torch.nn.Module) -> List[Named]:
     return [(name, each) for name, each in module.named_parameters() if each.requires_grad and each.numel() > 0]
 
 
-def cut(named: List[Named], key_bytes: float) -> List[List[Named]]:
+def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None) -> List[List[Named]]:
     """Cuts parameters into groups of about `key_bytes`, the last parameters first: backward has their gradients first.
+
+    Those that `is_alone` chooses are groups of their own.
 
     >>> layers = [(str(i), torch.nn.Parameter(torch.zeros(10))) for i in range(3)]
     >>> [[name for name, _ in group] for group in cut(layers, 80)]
     [['2', '1'], ['0']]
+    >>> [[name for name, _ in group] for group in cut(layers, 80, lambda name, _: name == "1")]
+    [['2', '0'], ['1']]
     """
     groups: List[List[Named]] = []
+    shared: List[Named] = []  # the group that grows
     size = 0.0
     for name, each in reversed(named):
-        if not groups or size + 4 * each.numel() > key_bytes:
-            groups.append([])
+        if is_alone is not None and is_alone(name, each):
+            groups.append([(name, each)])
+            continue
+        if not shared or size + 4 * each.numel() > key_bytes:
+            shared = []
+            groups.append(shared)
             size = 0
-        groups[-1].append((name, each))
+        shared.append((name, each))
         size += 4 * each.numel()
     return groups
 

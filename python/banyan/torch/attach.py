@@ -13,7 +13,7 @@ from ..errors import FailedPrecondition
 from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
-from ._groups import by_wire_name, cut, trained, wire_name
+from ._groups import Chooser, by_wire_name, cut, trained, wire_name
 from ._weight import Weight
 
 Operation = Union[Ticket, Staged]
@@ -21,7 +21,8 @@ _MIB = 1 << 20
 
 
 def attach(
-    job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False
+    job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
+    low_bit: Optional[Chooser] = None,
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
 
@@ -32,6 +33,9 @@ def attach(
 
     With `weighted`, workers count by their samples: set `sync.weight` before each step's last backward pass, to 0 where
     there is no data. All workers say so alike.
+
+    `low_bit(name, parameter)` chooses parameters that may travel in one or two bits (docs/precision.md), each as a key of
+    its own. `binding()` has the file that says so to the job, and `report()` tells how the training goes.
 
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
     work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
@@ -44,7 +48,7 @@ def attach(
     >>> model.weight.grad
     tensor([[1., 1.]])
     """
-    return Attachment(job, model, key_mb=key_mb, name=name, weighted=weighted)
+    return Attachment(job, model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit)
 
 
 class Attachment:
@@ -52,7 +56,7 @@ class Attachment:
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
-        weighted: bool = False, stager: Optional[Stager] = None,
+        weighted: bool = False, low_bit: Optional[Chooser] = None, stager: Optional[Stager] = None,
     ) -> None:
         self._job = job
         self._stager = stager or Stager(job)
@@ -66,16 +70,21 @@ class Attachment:
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
-        groups = cut(named, key_mb * _MIB)
+        groups = cut(named, key_mb * _MIB, low_bit)
+        self._low_bit: Dict[str, torch.nn.Parameter] = {}  # by key
         for i, group in enumerate(groups):
             key = f"{name}/{i}"
             job.init_group(key, by_wire_name(name, group))
             self.groups[key] = [each for each, _ in group]
+            if low_bit is not None and low_bit(*group[0]):
+                self._low_bit[key] = group[0][1]
             # What the next forward pass needs first goes first where a link has a queue.
             for each, parameter in group:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._buffers_known = False
         self._is_synchronised = True
+        self._step = 0  # that was reported
+        self._largest_rate = 0.0
         self._weight = Weight(job, f"{name}-weight") if weighted else None
         self._weight_sent: Optional[Ticket] = None  # of the step that is under way
         self._started: Dict[int, Operation] = {}
@@ -97,6 +106,47 @@ class Attachment:
         if self._weight is None:
             raise FailedPrecondition("weight: expected attach(..., weighted=True), at all sites alike")
         self._weight.value = value
+
+    def report(
+        self, loss: Any, *, progress: float = 0.0, optimizer: Optional[torch.optim.Optimizer] = None,
+        metric: Optional[float] = None, step: Optional[int] = None,
+    ) -> None:
+        """Tells how the training goes, once a step before backward(), in every worker; does not wait.
+
+        Steps count from 1, unless `step` says which it is. `progress` is the part of the run that is done. The
+        learning rate is the optimizer's, and the job is told what part it is of the largest so far. Of a `metric`, larger
+        is better. A loss on a GPU is waited for.
+        """
+        self._step = self._step + 1 if step is None else step
+        fraction = 1.0
+        if optimizer is not None:
+            rate = float(optimizer.param_groups[0]["lr"])
+            self._largest_rate = max(self._largest_rate, rate)
+            fraction = rate / self._largest_rate if self._largest_rate > 0 else 1.0
+        self._job.report_health(
+            self._step, float(loss), progress=progress, learning_rate_fraction=fraction, metric=metric
+        )
+
+    def binding(self, family: str = "binary") -> str:
+        """Returns the binding file of what `low_bit` chose; with `banyan.solo()` it can be written before a job is there.
+
+        >>> import banyan
+        >>> sync = attach(banyan.solo(), torch.nn.Linear(4, 2), low_bit=lambda name, each: each.dim() > 1)
+        >>> print(sync.binding().splitlines()[-1])
+        - {name: grad/1, elements: 8, role: encoder, route: low-bit, family: binary, reason: "weight, chosen by hand"}
+        """
+        lines = [
+            "schema: 1", f"binding: {self._name}",
+            f"provenance: {{source: {type(self._inner).__name__}, made_by: banyan.torch, evidence: chosen by hand}}",
+            "tensors:",
+        ]
+        for key, each in self._low_bit.items():
+            role = "encoder" if each.dim() < 3 else "backbone"
+            lines.append(
+                f"- {{name: {key}, elements: {each.numel()}, role: {role}, route: low-bit, family: {family}, "
+                f'reason: "{self.groups[key][0]}, chosen by hand"}}'
+            )
+        return "\n".join(lines) + "\n"
 
     def sync_buffers(self, timeout: Optional[float] = None) -> None:
         """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""

@@ -46,7 +46,7 @@ PolicyRecord SamplePolicyRecord() {
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
   record.source = NodeId(4);
   record.left_out = {{NodeId(1), NodeId(3)}, {NodeId(3), NodeId(1)}};
-  record.precision = {true, {"backbone", "encoder"}, true};
+  record.precision = {true, {"backbone", "encoder"}, true, {"encoder"}, {100, 2000}};
   return record;
 }
 

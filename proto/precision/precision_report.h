@@ -1,0 +1,41 @@
+// What a node tells of its part in low-bit rounds, since it began: the bytes it has sent, and how fast its processors
+// work. Plain values.
+#ifndef BANYAN_PROTO_PRECISION_PRECISION_REPORT_H_
+#define BANYAN_PROTO_PRECISION_PRECISION_REPORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+
+namespace banyan {
+
+// Adding up floats; casting votes of gradients; counting and deciding votes.
+enum class ServiceKind : uint8_t { kSum, kCast, kCount };
+inline constexpr ServiceKind kLastServiceKind = ServiceKind::kCount;
+
+struct PrecisionReport {
+  // Payload of gradients and their results, on all hops, and what floats would have taken in their place.
+  struct Traffic {
+    uint64_t sent_bytes = 0;
+    uint64_t full_bytes = 0;
+    friend bool operator==(const Traffic&, const Traffic&) = default;
+  };
+  // Bytes that computations have read and written, and the time that one thread took for them.
+  struct Service {
+    ServiceKind kind = ServiceKind::kSum;
+    uint64_t bytes = 0;
+    absl::Duration time = absl::ZeroDuration();
+    friend bool operator==(const Service&, const Service&) = default;
+  };
+  static constexpr int kMostServices = 3;  // each kind once
+
+  Traffic all;
+  Traffic low_bit;  // part of it
+  std::vector<Service> services;
+  friend bool operator==(const PrecisionReport&, const PrecisionReport&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_PRECISION_PRECISION_REPORT_H_

@@ -1,0 +1,74 @@
+#include "scheduler/precision/endpoint_guard.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace banyan {
+namespace {
+
+// Whether the rate is far from the one that was used.
+bool IsOther(double rate, double used) { return std::abs(rate - used) > EndpointGuard::kChange * used; }
+
+bool IsOther(const RoundWork::Processor& now, const RoundWork::Processor& used) {
+  return IsOther(now.sum_rate, used.sum_rate) || IsOther(now.cast_rate, used.cast_rate) ||
+         IsOther(now.count_rate, used.count_rate);
+}
+
+// Bits of an element of the root's decision (compression/counts/vote_frame.h); of a mean they are the counts.
+double ResultBits(const VoteRules& rules) {
+  const bool has_one_plane = rules.family == LowBitFamily::kBinary && rules.tie == TieRule::kPositive &&
+                             rules.aggregate != VoteAggregate::kMean;
+  return has_one_plane ? 1 : 2;
+}
+
+}  // namespace
+
+void EndpointGuard::OnServices(NodeId node, const std::vector<PrecisionReport::Service>& services) {
+  if (services.empty()) return;
+  RoundWork::Processor& processor = processors_[node];
+  for (const PrecisionReport::Service& service : services) {
+    if (service.bytes == 0 || service.time <= absl::ZeroDuration()) continue;
+    const double rate = static_cast<double>(service.bytes) / absl::ToDoubleSeconds(service.time);
+    (service.kind == ServiceKind::kSum    ? processor.sum_rate
+     : service.kind == ServiceKind::kCast ? processor.cast_rate
+                                          : processor.count_rate) = rate;
+  }
+}
+
+bool EndpointGuard::Review(const Policy& policy, const NetworkView& view, const std::vector<double>& workers,
+                           const std::vector<int64_t>& sizes) {
+  const bool has_new_size =
+      std::any_of(sizes.begin(), sizes.end(), [this](int64_t size) { return !predictions_.contains(size); });
+  const bool has_other_rate = std::any_of(processors_.begin(), processors_.end(), [this](const auto& node) {
+    const auto used = used_.find(node.first);
+    return used == used_.end() || IsOther(node.second, used->second);
+  });
+  if (policy.version == policy_ && !has_new_size && !has_other_rate) return false;
+  policy_ = policy.version;
+  used_ = processors_;
+  std::vector<RoundWork::Processor> processors;
+  for (size_t i = 0; i < view.nodes().size(); ++i) {
+    const auto known = processors_.find(view.nodes()[i].id);
+    processors.push_back(known == processors_.end() ? RoundWork::Processor() : known->second);
+    processors.back().workers = workers[i];
+  }
+  predictions_.clear();
+  for (const int64_t size : sizes) {
+    if (!predictions_.contains(size)) predictions_[size] = Predict(policy, view, size, processors);
+  }
+  return true;
+}
+
+EndpointGuard::Prediction EndpointGuard::Predict(const Policy& policy, const NetworkView& view, int64_t elements,
+                                                 const std::vector<RoundWork::Processor>& processors) const {
+  RoundWork work;
+  work.processors = processors;
+  const absl::Duration full = PredictRoundOf(policy, view, elements, work);
+  work.is_low_bit = true;
+  work.has_zero_votes = HasZeroVotes(rules_);
+  work.result_bits = ResultBits(rules_);
+  return {PredictRoundOf(policy, view, elements, work), full};
+}
+
+}  // namespace banyan

@@ -1,0 +1,50 @@
+#include "tools/daemon/run_report.h"
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string Text(const std::string& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::string Answer(int step) {
+  return R"({"job":"a","term":7,"epoch":1,"policy":1,"step":)" + std::to_string(step) + "}";
+}
+
+TEST(RunReportTest, IsOfOneStartOfTheSchedulerAndEndsUpToDate) {
+  const std::string file = testing::TempDir() + "/precision-7.json";
+  {
+    RunReport report("", {StatePlaceKind::kDirectory, testing::TempDir()}, [](LogLevel, absl::string_view) {});
+    report.Take(Answer(1));
+    EXPECT_EQ(Text(file), Answer(1) + "\n");
+    report.Take(Answer(2));
+    EXPECT_EQ(Text(file), Answer(1) + "\n") << "not every second";
+  }
+  EXPECT_EQ(Text(file), Answer(2) + "\n");
+}
+
+TEST(RunReportTest, SaysOnceThatItCannotBeWritten) {
+  std::vector<std::string> lines;
+  {
+    RunReport report("/no/such/folder/r.json", {}, [&](LogLevel, absl::string_view line) { lines.emplace_back(line); });
+    for (int i = 0; i < 2 * RunReport::kEvery; ++i) report.Take(Answer(i));
+  }
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("/no/such/folder/r.json: cannot be written")));
+}
+
+}  // namespace
+}  // namespace banyan
