@@ -492,6 +492,7 @@ std::string SchedulerCore::MakeStatus() const {
                                       order_.disorder(),
                                       policies_.replanner().inferred(),
                                       &precision_,
+                                      policies_.replanner().Ways(),
                                       keyless_address_});
 }
 

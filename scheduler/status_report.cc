@@ -192,6 +192,23 @@ void WriteInferred(const StatusSources& from, JsonWriter& json) {
   json.EndArray();
 }
 
+void WriteWays(const StatusSources& from, JsonWriter& json) {
+  const NetworkView& view = from.links.believed();
+  const auto name = [&](NodeId node) { return view.NameOf(node); };
+  json.Name("ways").BeginArray();
+  for (const SharedWay& way : from.ways) {
+    const NetworkLink& link = view.links()[way.link];
+    json.BeginObject().Name("from").String(name(link.from)).Name("to").String(name(link.to));
+    json.Name("mbps").Number(way.rate_bps / kMega).Name("links").BeginArray();
+    for (const size_t number : way.over) {
+      const NetworkLink& over = view.links()[number];
+      json.BeginArray().String(name(over.from)).String(name(over.to)).EndArray();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteSlowestLink(const StatusSources& from, JsonWriter& json) {
   const LinkTable::Entry* slowest = nullptr;
   double busy_share = 0;
@@ -334,6 +351,7 @@ std::string MakeStatusJson(const StatusSources& from) {
   WriteNodes(from, json);
   WriteLinks(from, json);
   WriteInferred(from, json);
+  WriteWays(from, json);
   WritePolicy(from, json);
   WriteKeys(from, json);
   return json.EndObject().text();

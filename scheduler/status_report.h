@@ -20,6 +20,7 @@
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 #include "topology/inference/shared_groups.h"
+#include "topology/inference/shared_ways.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -54,6 +55,7 @@ struct StatusSources {
   std::string disorder = {};               // how nodes differ in what they push; empty: they do not
   std::vector<SharedGroup> inferred = {};  // caps of hosts
   const PrecisionControl* precision = nullptr;
+  std::vector<SharedWay> ways = {};  // links that others go by way of
   std::string keyless_address = {};  // where the scheduler listens without keys; empty: nobody comes in without
 };
 
@@ -90,6 +92,8 @@ struct StatusSources {
 //   `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried
+// - `ways`: [{`from`, `to`, `mbps`, `links`: [[from, to]]}]: links, what goes over each in all, and which links go that
+//   way, by their delays; plans reckon with it
 // together.
 // - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
 // - Of the policy in use, if any: `planner`, `rate_mbps`, `auxiliary_rate_mbps` (with ideal use of its auxiliary

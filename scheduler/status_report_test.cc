@@ -84,6 +84,7 @@ class StatusReportTest : public ::testing::Test {
                            "",
                            inferred_,
                            nullptr,
+                           ways_,
                            keyless_address_});
   }
 
@@ -100,6 +101,7 @@ class StatusReportTest : public ::testing::Test {
   std::vector<NodeId> barrier_waits_for_;
   std::string transfer_;
   std::vector<SharedGroup> inferred_;
+  std::vector<SharedWay> ways_;
   std::string keyless_address_;
 };
 
@@ -117,7 +119,7 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsWhoIsReachedWithoutKeys) {
@@ -236,6 +238,8 @@ TEST_F(StatusReportTest, TellsWhatWasMeasured) {
 }
 
 TEST_F(StatusReportTest, TellsWhatIsInferred) {
+  ways_ = {{.link = 0, .over = {1}, .surely_over = {}, .rate_bps = 25e6}};
+  EXPECT_THAT(Status(), HasSubstr(R"("ways":[{"from":"a","to":"b","mbps":25,"links":[["b","a"]]}])"));
   inferred_ = {{SharedGroup::Kind::kSent, kA, {0}, 30e6}, {SharedGroup::Kind::kReceived, kB, {0}, 20e6}};
   EXPECT_THAT(Status(), HasSubstr(R"("inferred":[{"node":"a","what":"sends","mbps":30},)"
                                   R"({"node":"b","what":"receives","mbps":20}])"));

@@ -60,9 +60,12 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
 }
 
 NetworkView Replanner::View() const {
-  NetworkView view = links_.View();
-  if (has_hidden_ways_) view = WithSharedWays(view, FindSharedWays(view, sharing_.window()));
-  return outages_.Without(view);
+  const NetworkView view = links_.View();
+  return outages_.Without(has_hidden_ways_ ? WithSharedWays(view, Ways()) : view);
+}
+
+std::vector<SharedWay> Replanner::Ways() const {
+  return has_hidden_ways_ ? FindSharedWays(links_.View(), sharing_.window()) : std::vector<SharedWay>();
 }
 
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {

@@ -133,6 +133,8 @@ class Replanner {
   const LinkTable& links() const { return links_; }
   // What links are inferred to share, for status: plans do not use it.
   const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
+  // Returns the links that others are found to go by way of, by their numbers in links().believed().
+  std::vector<SharedWay> Ways() const;
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }

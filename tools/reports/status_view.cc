@@ -127,6 +127,10 @@ StatusView ParseJob(const YAML::Node& object) {
     status.inferred.push_back(
         {Get<std::string>(group, "node"), Get<std::string>(group, "what"), Get<double>(group, "mbps")});
   }
+  for (const YAML::Node& way : object["ways"]) {
+    status.ways.push_back({Get<std::string>(way, "from"), Get<std::string>(way, "to"), Get<double>(way, "mbps"),
+                           Get<std::vector<std::pair<std::string, std::string>>>(way, "links")});
+  }
   for (const YAML::Node& tree : object["trees"]) {
     status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
   }
@@ -271,6 +275,10 @@ void AppendPolicy(const StatusView& status, std::string& text) {
   }
   for (const StatusView::Inferred& inferred : status.inferred) {
     absl::StrAppendFormat(&text, "inferred: %s %s at most %.1f Mbit/s\n", inferred.node, inferred.what, inferred.mbps);
+  }
+  for (const StatusView::Way& way : status.ways) {
+    absl::StrAppendFormat(&text, "inferred: %s > %s carries %.1f Mbit/s with %s\n", way.from, way.to, way.mbps,
+                          absl::StrJoin(way.links, ", ", absl::PairFormatter(" > ")));
   }
   if (status.auxiliary_share > 0) {
     absl::StrAppendFormat(&text, "auxiliary paths: %.1f %% of all bytes\n", status.auxiliary_share * 100);

@@ -58,6 +58,13 @@ struct StatusView {
     std::string what;  // "sends" or "receives"
     double mbps = 0;   // at most
   };
+  // A link that others go by way of, as their delays say.
+  struct Way {
+    std::string from;
+    std::string to;
+    double mbps = 0;  // of all of them
+    std::vector<std::pair<std::string, std::string>> links;
+  };
   struct Tree {
     std::string root;
     double share = 0;
@@ -115,6 +122,7 @@ struct StatusView {
   std::vector<Node> nodes;
   std::vector<Link> links;
   std::vector<Inferred> inferred;
+  std::vector<Way> ways;
   std::vector<Tree> trees;
   std::vector<Key> keys;
   std::optional<PrecisionView> precision;  // empty: the job has no profile

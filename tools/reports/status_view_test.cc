@@ -179,9 +179,11 @@ TEST(StatusViewTest, SaysWhyTheMembershipWaits) {
 TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
   const StatusView status = Parse(
       R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"nodes":[],"links":[],"inferred":[)"
-      R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"trees":[],"keys":[]})");
+      R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"ways":[{"from":"n1","to":"n2","mbps":40,"links":[["n1","n3"],["n1","n4"]]}],)"
+      R"("trees":[],"keys":[]})");
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("inferred: n1 sends at most 50.0 Mbit/s\n"));
+  EXPECT_THAT(text, HasSubstr("inferred: n1 > n2 carries 40.0 Mbit/s with n1 > n3, n1 > n4\n"));
   EXPECT_THAT(text, HasSubstr("inferred: n3 receives at most 60.0 Mbit/s\n"));
 }
 
