@@ -10,13 +10,12 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "access/secret_file.h"
 #include "posix/file_descriptor.h"
 
 namespace banyan {
 namespace {
 
-constexpr size_t kMostBytes = 4096;
-constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
 constexpr char kSecret[] = "secret_key";
 constexpr char kPublic[] = "public_key";
 constexpr char kScheduler[] = "scheduler_public_key";
@@ -29,26 +28,6 @@ std::string Unquoted(absl::string_view value) {
   value = absl::StripAsciiWhitespace(value);
   if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
   return std::string(value);
-}
-
-absl::Status CheckOwner(const std::string& path, const struct stat& facts) {
-  if (!S_ISREG(facts.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
-  if (facts.st_uid != geteuid() && facts.st_uid != 0) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(path, ": expected a secret key of this user or of root, and user ", facts.st_uid, " owns it"));
-  }
-  if ((facts.st_mode & kOthers) == 0) return absl::OkStatus();
-  return absl::PermissionDeniedError(
-      absl::StrCat(path, ": others may read or write this secret key; `chmod 600 ", path, "`, or make a new one"));
-}
-
-absl::StatusOr<std::string> ReadAll(const FileDescriptor& file, const std::string& path) {
-  std::string text(kMostBytes + 1, '\0');
-  const ssize_t got = read(file.get(), text.data(), text.size());
-  if (got < 0) return SystemError(path, "be read", errno);
-  if (static_cast<size_t>(got) > kMostBytes) return absl::InvalidArgumentError(absl::StrCat(path, ": is no key file"));
-  text.resize(static_cast<size_t>(got));
-  return text;
 }
 
 }  // namespace
@@ -93,12 +72,7 @@ std::string KeyFileText(const KeyFile& file, const std::string& owner) {
 }
 
 absl::StatusOr<KeyFile> ReadKeyFile(const std::string& path) {
-  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return SystemError(path, "be read", errno);
-  struct stat facts = {};
-  if (fstat(file.get(), &facts) != 0) return SystemError(path, "be read", errno);
-  if (absl::Status status = CheckOwner(path, facts); !status.ok()) return status;
-  absl::StatusOr<std::string> text = ReadAll(file, path);
+  const absl::StatusOr<std::string> text = ReadSecretFile(path, "a secret key");
   if (!text.ok()) return text.status();
   return ParseKeyFile(*text, path);
 }

@@ -68,7 +68,7 @@ TEST_F(KeyFileTest, SaysWhatIsWrongWithAFile) {
   EXPECT_FALSE(ReadKeyFile(directory_).ok());
   std::ofstream(path_) << std::string(5000, '#');
   chmod(path_.c_str(), 0600);
-  EXPECT_THAT(std::string(ReadKeyFile(path_).status().message()), HasSubstr("no key file"));
+  EXPECT_THAT(std::string(ReadKeyFile(path_).status().message()), HasSubstr("is not a secret key"));
 }
 
 TEST_F(KeyFileTest, ReadsNoOtherText) {

@@ -9,15 +9,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "bench/all_reduce.h"
+#include "bench/all_reduce_ledger.h"
 #include "bench/round_gate.h"
 
 namespace banyan {
 
-// Small whole numbers, whose sums are exact in any order: other ones at each place, in each round, of each member.
-float OwnValue(int rank, int64_t round, int64_t index);
-float SumOfValues(int world, int64_t round, int64_t index);
-
-void FillValues(int rank, int64_t round, absl::Span<float> values);
 // DATA_LOSS names the first value that is not the sum of all members' ones.
 absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values);
 
@@ -26,8 +22,9 @@ struct AllReduceMember {
   int world = 1;
 };
 
-// Until the gate closes. Only Sum is timed.
-absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce);
+// Until the gate closes. Only Sum is timed. Results go to the ledger where there is one; without it each must be right.
+absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce,
+                                AllReduceLedger* ledger = nullptr);
 
 // The exit code of a program's main.
 int ExitCode(absl::string_view program, const absl::Status& status);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/in_place_all_reduce.h"
+#include "bench/known_values.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

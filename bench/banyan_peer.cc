@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/types/span.h"
 #include "bench/all_reduce.h"
+#include "bench/all_reduce_ledger.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
 #include "runtime/chunk_heap.h"
@@ -22,7 +23,8 @@ namespace banyan {
 namespace {
 
 constexpr char kKey[] = "values";
-constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET";
+constexpr char kLossy[] = "lossy";
+constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy]";
 
 // In the memory that the worker shares with its node.
 class SharedAllReduce : public AllReduce {
@@ -47,10 +49,21 @@ class SharedAllReduce : public AllReduce {
   Ticket sums_;
 };
 
+// After rounds whose results may lack something: brings it, and checks that nothing is missing then. Prints the hash of
+// all results.
+absl::Status Settle(Session& session, absl::Span<const float> zeros, AllReduceLedger& ledger) {
+  std::vector<float> rest(zeros.size());
+  if (absl::Status status = session.Flush(kKey, zeros, rest).Wait(); !status.ok()) return status;
+  ledger.AddRest(rest);
+  std::cout << "results " << ledger.hash() << std::endl;
+  return ledger.Check();
+}
+
 absl::Status RunPeer(const std::vector<std::string>& arguments) {
   AllReduceMember member;
   int64_t elements = 0;
-  if (arguments.size() != 5 || !absl::SimpleAtoi(arguments[1], &member.rank) ||
+  const bool is_lossy = arguments.size() == 6 && arguments[5] == kLossy;
+  if (arguments.size() != (is_lossy ? 6 : 5) || !absl::SimpleAtoi(arguments[1], &member.rank) ||
       !absl::SimpleAtoi(arguments[2], &member.world) || !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
     return absl::InvalidArgumentError(kUsage);
   }
@@ -60,8 +73,13 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   if (!session.ok()) return session.status();
   const std::vector<float> zeros(static_cast<size_t>(elements));
   if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
-  SharedAllReduce all_reduce(**session);
-  return RunAllReduceRounds(**gate, member, all_reduce);
+  std::optional<AllReduceLedger> ledger;
+  if (is_lossy) ledger.emplace(member.world, elements);
+  std::optional<SharedAllReduce> all_reduce(**session);
+  const absl::Status status = RunAllReduceRounds(**gate, member, *all_reduce, is_lossy ? &*ledger : nullptr);
+  if (!status.ok() || !is_lossy) return status;
+  all_reduce.reset();
+  return Settle(**session, zeros, *ledger);
 }
 
 }  // namespace

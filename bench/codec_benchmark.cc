@@ -155,15 +155,31 @@ std::string Cell(const Rates& rates) {
   return absl::StrFormat("%8.1f %5.2f", Median(rates.gb_per_s), Median(rates.over_memcpy));
 }
 
-std::string Text(const std::vector<Result>& results) {
+// What one core of a node takes for its part of a round.
+double CodingSeconds(const CodecRound& round, const Result& result) {
+  const double encode = result.encodes ? 1 / Median(result.encode.gb_per_s) : 0;
+  return round.model_bytes / 1e9 * (encode + 1 / Median(result.add.gb_per_s) + 1 / Median(result.decode.gb_per_s));
+}
+
+double RoundSeconds(const CodecRound& round, const Result& result) {
+  return round.seconds * result.bytes_per_element / sizeof(float);
+}
+
+std::string RoundCells(const CodecRound& round, const Result& result) {
+  const double coding = CodingSeconds(round, result);
+  const double links = RoundSeconds(round, result);
+  return absl::StrFormat("  %8.3f %8.3f %6.1f %%", links, coding, 100 * coding / links);
+}
+
+std::string Text(const std::vector<Result>& results, const std::optional<CodecRound>& round) {
   std::string text = absl::StrFormat(
       "One core, GB/s of fp32 and these over memcpy of the same floats (medians of turns):\n\n"
-      "%-18s %14s %14s %14s  bytes/element\n",
-      "codec", "encode", "decode", "decode-and-add");
+      "%-18s %14s %14s %14s  bytes/element%s\n",
+      "codec", "encode", "decode", "decode-and-add", round.has_value() ? "   round, s  coding, s" : "");
   for (const Result& result : results) {
-    absl::StrAppendFormat(&text, "%-18s %14s %14s %14s  %13.4f\n", result.name,
+    absl::StrAppendFormat(&text, "%-18s %14s %14s %14s  %13.4f%s\n", result.name,
                           result.encodes ? Cell(result.encode) : "no copy", Cell(result.decode), Cell(result.add),
-                          result.bytes_per_element);
+                          result.bytes_per_element, round.has_value() ? RoundCells(*round, result) : "");
   }
   return text;
 }
@@ -175,12 +191,12 @@ void WriteRates(JsonWriter& json, const std::string& what, const Rates& rates, b
   exists ? json.Number(Median(rates.over_memcpy)) : json.Null();
 }
 
-std::string Json(const std::vector<Result>& results, int repetitions) {
+std::string Json(const std::vector<Result>& results, const CodecBenchmarkOptions& options) {
   JsonWriter json;
   json.BeginObject();
   json.Name("bytes").Integer(static_cast<uint64_t>(kFloatBytes));
   json.Name("chunk_elements").Integer(kChunkElements);
-  json.Name("repetitions").Integer(static_cast<uint64_t>(repetitions));
+  json.Name("repetitions").Integer(static_cast<uint64_t>(options.repetitions));
   json.Name("codecs").BeginArray();
   for (const Result& result : results) {
     json.BeginObject();
@@ -189,6 +205,10 @@ std::string Json(const std::vector<Result>& results, int repetitions) {
     WriteRates(json, "decode", result.decode, true);
     WriteRates(json, "add", result.add, true);
     json.Name("bytes_per_element").Number(result.bytes_per_element);
+    if (options.round.has_value()) {
+      json.Name("round_seconds").Number(RoundSeconds(*options.round, result));
+      json.Name("coding_seconds").Number(CodingSeconds(*options.round, result));
+    }
     json.EndObject();
   }
   json.EndArray();
@@ -209,7 +229,7 @@ int RunCodecBenchmark(const CodecBenchmarkOptions& options, std::ostream& out,
     results.push_back(CodecRun(next, model, decoded).Measure(options.repetitions));
   }
   progress(1);
-  out << (options.json ? Json(results, options.repetitions) : Text(results));
+  out << (options.json ? Json(results, options) : Text(results, options.round));
   return std::all_of(results.begin(), results.end(), [](const Result& result) { return result.is_right; }) ? 0 : 1;
 }
 

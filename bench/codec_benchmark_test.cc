@@ -20,13 +20,15 @@ TEST(CodecBenchmarkTest, ReportsEveryCodec) {
   const auto progress = [&](double part) { done = part; };
   EXPECT_EQ(RunCodecBenchmark({.json = false, .repetitions = 1}, text, progress), 0);
   EXPECT_EQ(done, 1);
-  EXPECT_EQ(RunCodecBenchmark({.json = true, .repetitions = 1}, json, progress), 0);
+  const CodecRound round{.model_bytes = 46e6, .seconds = 2};
+  EXPECT_EQ(RunCodecBenchmark({.json = true, .round = round, .repetitions = 1}, json, progress), 0);
   for (CodecId id : KnownCodecs()) {
     EXPECT_THAT(text.str(), HasSubstr(std::string(CodecName(id))));
     EXPECT_THAT(json.str(), HasSubstr("\"" + std::string(CodecName(id))));
   }
   EXPECT_THAT(json.str(), HasSubstr("\"encode_over_memcpy\":"));
   EXPECT_THAT(json.str(), HasSubstr("\"bytes_per_element\":"));
+  EXPECT_THAT(json.str(), HasSubstr("\"round_seconds\":2,\"coding_seconds\":")) << "of floats as they are";
 }
 
 }  // namespace

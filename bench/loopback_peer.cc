@@ -23,7 +23,8 @@
 namespace banyan {
 namespace {
 
-constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD FLOATS KEYS PAIRS group|apart";
+constexpr char kUsage[] =
+    "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD FLOATS KEYS PAIRS group|apart KEYFILE";
 
 struct PeerOptions {
   std::string name;       // of the node
@@ -34,12 +35,13 @@ struct PeerOptions {
   int64_t floats = 0;
   int64_t keys = 0;
   int64_t pairs = 0;
-  bool group = false;  // the keys are one
+  bool group = false;    // the keys are one
+  std::string key_file;  // empty: the node has none
 };
 
 std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& arguments) {
   PeerOptions options;
-  if (arguments.size() != 9 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
+  if (arguments.size() != 10 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
       !absl::SimpleAtoi(arguments[4], &options.world) || !absl::SimpleAtoi(arguments[5], &options.floats) ||
       !absl::SimpleAtoi(arguments[6], &options.keys) || !absl::SimpleAtoi(arguments[7], &options.pairs)) {
     return std::nullopt;
@@ -48,6 +50,7 @@ std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& argume
   options.scheduler = arguments[1];
   options.directory = arguments[2];
   options.group = arguments[8] == "group";
+  options.key_file = arguments[9];
   const bool valid = 0 <= options.rank && options.rank < options.world && 0 < options.keys &&
                      options.keys <= options.floats && options.pairs > 0;
   return valid ? std::make_optional(options) : std::nullopt;
@@ -195,6 +198,7 @@ absl::Status RunPeer(const PeerOptions& peer) {
   LocalNodeOptions options;
   options.name = peer.name;
   options.scheduler = peer.scheduler;
+  options.key_file = peer.key_file;
   options.log = [](absl::string_view line) { std::cerr << line << std::endl; };
   absl::StatusOr<std::unique_ptr<LocalNode>> node = LocalNode::Start(options);
   if (!node.ok()) return node.status();

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "proto/compression/codec_traits.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {
@@ -49,6 +50,17 @@ const CompressionRule* RuleFor(const CompressionConfig& config, absl::string_vie
 bool UsesErrorFeedback(const CompressionRule& rule) {
   const CodecTraits* codec = TraitsOf(rule.codec);
   return rule.error_feedback.value_or(codec != nullptr && (codec->is_biased || codec->is_trimmable));
+}
+
+double LightBelowOf(const CompressionRule& rule) {
+  for (const ControllerNumber& number : rule.numbers) {
+    if (number.name == kLightBelow) return number.value;
+  }
+  return 0;
+}
+
+CodecId LightCodecOf(const CompressionRule& rule) {
+  return UsesErrorFeedback(rule) ? CodecId::kTrimSign : CodecId::kTrimSd;
 }
 
 }  // namespace banyan

@@ -16,6 +16,14 @@ const CompressionRule* RuleFor(const CompressionConfig& config, absl::string_vie
 // Returns whether what the codec drops is kept. That is what `rule` says, else whether its codec is biased.
 bool UsesErrorFeedback(const CompressionRule& rule);
 
+// Returns the share that is cut of what is sent from which on `rule`'s codec is used, and LightCodecOf below. 0 where
+// it always is.
+double LightBelowOf(const CompressionRule& rule);
+
+// Returns the codec in levels without a transform that takes its place. Where what is cut comes back that is the one
+// with the least error, although it is biased. Where it is lost, it is one without a bias.
+CodecId LightCodecOf(const CompressionRule& rule);
+
 // Returns whether `pattern` matches `name`. Each '*' stands for any characters or none. Takes time in proportion to
 // both.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name);

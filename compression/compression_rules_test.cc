@@ -103,5 +103,15 @@ TEST(UsesErrorFeedbackTest, TheRulesOwnWordCounts) {
   EXPECT_TRUE(UsesErrorFeedback({.codec = CodecId::kInt4, .error_feedback = true}));
 }
 
+TEST(CompressionRulesTest, ALightCodecIsBiasedOnlyWhereNothingIsLost) {
+  CompressionRule rule = {.codec = CodecId::kTrimRht};
+  EXPECT_EQ(LightBelowOf(rule), 0);
+  rule.numbers = {{"light_below", 0.2}};
+  EXPECT_EQ(LightBelowOf(rule), 0.2);
+  EXPECT_EQ(LightCodecOf(rule), CodecId::kTrimSign);
+  rule.error_feedback = false;
+  EXPECT_EQ(LightCodecOf(rule), CodecId::kTrimSd);
+}
+
 }  // namespace
 }  // namespace banyan

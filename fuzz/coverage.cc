@@ -15,3 +15,7 @@ extern "C" __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc()
   const auto piece = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
   ++counters[(piece ^ (piece >> 16)) % kCounters];
 }
+
+// GCC traces comparisons of floating numbers as well, which libFuzzer does not know.
+extern "C" __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_cmpf(float, float) {}
+extern "C" __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_cmpd(double, double) {}

@@ -118,6 +118,22 @@ TEST_F(CutRoundsTest, WhatDoesNotGoThroughIsNotSentAtAll) {
   EXPECT_LT(LargestDifference(), 1e-3);
 }
 
+// A node whose contributions are cut changes to the transform, the others need not; nothing is lost on the way.
+TEST_F(CutRoundsTest, TheMethodFollowsWhatIsCut) {
+  trimming_ = {.policy = TrimPolicyKind::kQueue, .queue_bytes = 0};
+  window_bytes_ = 1;
+  for (const CodecId codec : {CodecId::kTrimRht, CodecId::kTrimRhtLevels}) {
+    codecs_.clear();
+    Start({.codec = codec, .numbers = {{"light_below", 0.3}}});
+    RunRounds(15, 0);
+    EXPECT_TRUE(codecs_.contains(CodecId::kTrimSign));
+    EXPECT_TRUE(codecs_.contains(codec));
+    Flush();
+    EXPECT_LT(LargestDifference(), 1e-3);
+    EXPECT_EQ(codecs_, std::set<CodecId>{CodecId::kFp32});
+  }
+}
+
 // No time passes in these rounds: nothing is ever late.
 TEST_F(CutRoundsTest, WhatIsInTimeStaysWhole) {
   Start({.codec = CodecId::kTrimSign});

@@ -93,7 +93,7 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
 }
 
 void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
-  rejections_.Reject("frame that does not decode", rejected.reason.message(), step.actions);
+  rejections_.Reject(RejectionLog::KindOf(rejected), rejected.reason.message(), step.actions);
   if (joined_.has_value()) joined_->network->OnRejected(step, rejected.connection, rejected.reason);
 }
 
@@ -218,9 +218,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                                &scheduler_, &computations_, desk_listener);
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
                                                                joined_->network.get(), joined_->desk.get()});
-  ReplicaExchange::Listener* replica_listener = this;
-  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(),
-                                                replica_listener);
+  ReplicaExchange::Listener* listener = this;
+  joined_->state =
+      std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(), listener);
   joined_->state->OnSchedulerConnected(step, accepted.term);
   if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "protocol/action.h"
+#include "protocol/event.h"
 
 namespace banyan {
 
@@ -16,6 +17,11 @@ class RejectionLog {
  public:
   // `kind` is a fixed text of the caller's, such as "chunk of another epoch"; `detail` says what came and from where.
   void Reject(absl::string_view kind, absl::string_view detail, Actions& actions);
+
+  // Returns the kind of what the transport refused: it comes of nobody who is known, or says nothing that is.
+  static absl::string_view KindOf(const MessageRejected& rejected) {
+    return rejected.connection == ConnectionId() ? "stranger" : "frame that does not decode";
+  }
 
   uint64_t total() const { return total_; }
 

@@ -18,6 +18,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       state_log_(options.least_tail_bytes),
       ends_with_job_(options.ends_with_job),
       begins_another_(options.begins_another),
+      keyless_address_(options.keyless_address),
       farewell_(overlay_.membership.lost_after),
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
@@ -291,10 +292,6 @@ void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
   if (NeedsRunning(node, "the end of rounds")) Apply(node, rounds_.Report(context_.now, node, message));
 }
 
-void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
-  if (job_.IsRunning()) epochs_.OnPeerLost(node, message);
-}
-
 void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
@@ -494,7 +491,9 @@ std::string SchedulerCore::MakeStatus() const {
                                       open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
                                       order_.disorder(),
                                       policies_.replanner().inferred(),
-                                      &precision_});
+                                      &precision_,
+                                      policies_.replanner().Ways(),
+                                      keyless_address_});
 }
 
 }  // namespace banyan

@@ -68,6 +68,8 @@ struct SchedulerOptions {
   bool begins_another = true;
   // What the files of the overlay's `precision` say.
   std::optional<PrecisionFiles> precision = std::nullopt;
+  // Where the scheduler listens without keys; empty: nobody comes in without.
+  std::string keyless_address = {};
 };
 
 class SchedulerCore : public Protocol {
@@ -129,7 +131,9 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const EpochReport& message) {
     if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
   }
-  void OnNode(NodeId node, const PeerLost& message);
+  void OnNode(NodeId node, const PeerLost& message) {
+    if (job_.IsRunning()) epochs_.OnPeerLost(node, message);
+  }
   void OnNode(NodeId node, const WorkerLost& message);
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
@@ -225,6 +229,7 @@ class SchedulerCore : public Protocol {
   std::optional<absl::Status> stop_;  // with which the core is to stop
   const bool ends_with_job_;
   const bool begins_another_;
+  const std::string keyless_address_;
   Farewell farewell_;
   std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
   Timestamp last_progress_;          // when a round was closed, or the job began

@@ -36,6 +36,8 @@ inline constexpr size_t kMostAnsweredLeases = size_t{1} << 15;
 inline constexpr size_t kMostLivePolicies = 48;
 // A longer name of a reconfiguration's file is cut.
 inline constexpr size_t kMaxFileNameBytes = 256;
+// The largest count in a report: what every reader of JSON keeps. Nothing that a node counts comes near it.
+inline constexpr uint64_t kMaxReportCount = uint64_t{1} << 53;
 // The rows of memory in one node's report.
 inline constexpr size_t kMaxReportMemoryRows = 64;
 inline constexpr size_t kMaxReportNameBytes = 64;

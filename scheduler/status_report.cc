@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "access/exposure.h"
 #include "core/json_writer.h"
 #include "core/version.h"
 #include "proto/peer_messages.h"
@@ -95,6 +96,11 @@ void WriteOverlayNode(const StatusSources& from, NodeId id, JsonWriter& json) {
   json.Number(node->position->longitude_degrees).EndArray();
 }
 
+// Whether other machines reach this address, in a job without keys. A process refuses that without --insecure.
+bool IsInsecure(const StatusSources& from, const std::string& address) {
+  return !from.keyless_address.empty() && !address.empty() && !IsLoopback(address);
+}
+
 void WriteNodes(const StatusSources& from, JsonWriter& json) {
   json.Name("nodes").BeginArray();
   for (const Member& member : from.membership.all()) {
@@ -105,7 +111,8 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
     } else {
       json.Number(absl::ToDoubleSeconds(from.now - member.last_heard));
     }
-    json.Name("version").String(member.version).Name("member").Boolean(member.is_member);
+    json.Name("version").String(member.version).Name("insecure").Boolean(IsInsecure(from, member.address));
+    json.Name("member").Boolean(member.is_member);
     if (member.is_member) {
       // As text: not every reader of JSON keeps 64 bits.
       json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
@@ -181,6 +188,23 @@ void WriteInferred(const StatusSources& from, JsonWriter& json) {
     json.BeginObject().Name("node").String(from.links.believed().NameOf(group.host));
     json.Name("what").String(group.kind == SharedGroup::Kind::kSent ? "sends" : "receives");
     json.Name("mbps").Number(group.capacity_bps / kMega).EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteWays(const StatusSources& from, JsonWriter& json) {
+  const NetworkView& view = from.links.believed();
+  const auto name = [&](NodeId node) { return view.NameOf(node); };
+  json.Name("ways").BeginArray();
+  for (const SharedWay& way : from.ways) {
+    const NetworkLink& link = view.links()[way.link];
+    json.BeginObject().Name("from").String(name(link.from)).Name("to").String(name(link.to));
+    json.Name("mbps").Number(way.rate_bps / kMega).Name("links").BeginArray();
+    for (const size_t number : way.over) {
+      const NetworkLink& over = view.links()[number];
+      json.BeginArray().String(name(over.from)).String(name(over.to)).EndArray();
+    }
+    json.EndArray().EndObject();
   }
   json.EndArray();
 }
@@ -320,13 +344,14 @@ std::string MakeStatusJson(const StatusSources& from) {
   json.Name("policy").Integer(from.policies.Current() == nullptr ? 0 : from.policies.Current()->version.value());
   json.Name("rejected_messages").Integer(from.rejected_messages).Name("waiting_for").BeginArray();
   for (const std::string& name : from.membership.WaitingFor()) json.String(name);
-  json.EndArray();
+  json.EndArray().Name("insecure").Boolean(IsInsecure(from, from.keyless_address));
   WriteEpochs(from, json);
   WriteWaits(from, json);
   if (from.precision != nullptr) from.precision->WriteTo(json, from.rounds, from.reports);
   WriteNodes(from, json);
   WriteLinks(from, json);
   WriteInferred(from, json);
+  WriteWays(from, json);
   WritePolicy(from, json);
   WriteKeys(from, json);
   return json.EndObject().text();

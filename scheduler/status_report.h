@@ -20,6 +20,7 @@
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 #include "topology/inference/shared_groups.h"
+#include "topology/inference/shared_ways.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -54,11 +55,13 @@ struct StatusSources {
   std::string disorder = {};               // how nodes differ in what they push; empty: they do not
   std::vector<SharedGroup> inferred = {};  // caps of hosts
   const PrecisionControl* precision = nullptr;
+  std::vector<SharedWay> ways = {};  // links that others go by way of
+  std::string keyless_address = {};  // where the scheduler listens without keys; empty: nobody comes in without
 };
 
 // Makes the answer to `status --json`. Its members:
 // - `job`, `state`, `error` (if failed), `term`, `epoch`, `policy` (version), `rejected_messages`, `waiting_for`
-// (names).
+// (names), `insecure` (other machines reach the scheduler, which has no keys).
 // - `change`: null, or for what the change of membership under way waits. `epochs`: {`count` (changes that have ended
 //   since the start of the scheduler), `reason` (of the last), `total_seconds`, `longest_seconds` (from a cause to the
 //   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
@@ -76,10 +79,11 @@ struct StatusSources {
 //   [{`key`, counts}]}, where counts are `low_bit`, `fallback`, `plain`, `mixed`, `violations`, `low_bit_share`,
 //   `veto_share`, `traffic_ratio`}.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
-//   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], as far as the overlay has them
-//   `up_mbps`, `down_mbps` and `place` [latitude, longitude], and once the node has reported `workers`, `round` (of its
-//   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes},
-//   `not_finite`: [{`key`, `values` (NaN and infinities that its workers have pushed), `last_round`}].
+//   it has not said it), `insecure` (other machines reach it, and it has no keys), `member`, and of a member
+//   `incarnation`, `joined_in`}], as far as the overlay has them `up_mbps`, `down_mbps` and `place` [latitude,
+//   longitude], and once the node has reported `workers`, `round` (of its slowest key; null before the first), `step`,
+//   `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes}, `not_finite`: [{`key`, `values` (NaN and
+//   infinities that its workers have pushed), `last_round`}].
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `loss_percent`, `age_s`, `source`, `old` (measured too long ago to
 // rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),
@@ -88,6 +92,8 @@ struct StatusSources {
 //   `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried
+// - `ways`: [{`from`, `to`, `mbps`, `links`: [[from, to]]}]: links, what goes over each in all, and which links go that
+//   way, by their delays; plans reckon with it
 // together.
 // - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
 // - Of the policy in use, if any: `planner`, `rate_mbps`, `auxiliary_rate_mbps` (with ideal use of its auxiliary

@@ -82,7 +82,10 @@ class StatusReportTest : public ::testing::Test {
                            FindOpenRound(keys_, rounds_, membership_, reports_),
                            "a to hold its result",
                            "",
-                           inferred_});
+                           inferred_,
+                           nullptr,
+                           ways_,
+                           keyless_address_});
   }
 
   Membership membership_;
@@ -98,6 +101,8 @@ class StatusReportTest : public ::testing::Test {
   std::vector<NodeId> barrier_waits_for_;
   std::string transfer_;
   std::vector<SharedGroup> inferred_;
+  std::vector<SharedWay> ways_;
+  std::string keyless_address_;
 };
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
@@ -106,15 +111,25 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
       Status(),
       absl::StrCat(
           R"({"job":"job","state":"running","version":")", kVersion, R"(","protocol":)", kProtocolVersion,
-          R"(,"term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
+          R"(,"term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],"insecure":false,)"
           R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
           R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
-          R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","member":false},)"
-          R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","member":false}],)"
+          R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","insecure":false,"member":false},)"
+          R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","insecure":false,"member":false}],)"
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
+}
+
+TEST_F(StatusReportTest, TellsWhoIsReachedWithoutKeys) {
+  JoinA();
+  keyless_address_ = "tcp://127.0.0.1:7700";
+  EXPECT_THAT(Status(), HasSubstr(R"("waiting_for":["b"],"insecure":false,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("version":"7.8.9","insecure":true,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("version":"","insecure":false,)"));
+  keyless_address_ = "tcp://10.0.0.1:7700";
+  EXPECT_THAT(Status(), HasSubstr(R"("waiting_for":["b"],"insecure":true,)"));
 }
 
 TEST_F(StatusReportTest, TellsCapsAndPlacesThatTheOverlayHas) {
@@ -223,6 +238,8 @@ TEST_F(StatusReportTest, TellsWhatWasMeasured) {
 }
 
 TEST_F(StatusReportTest, TellsWhatIsInferred) {
+  ways_ = {{.link = 0, .over = {1}, .surely_over = {}, .rate_bps = 25e6}};
+  EXPECT_THAT(Status(), HasSubstr(R"("ways":[{"from":"a","to":"b","mbps":25,"links":[["b","a"]]}])"));
   inferred_ = {{SharedGroup::Kind::kSent, kA, {0}, 30e6}, {SharedGroup::Kind::kReceived, kB, {0}, 20e6}};
   EXPECT_THAT(Status(), HasSubstr(R"("inferred":[{"node":"a","what":"sends","mbps":30},)"
                                   R"({"node":"b","what":"receives","mbps":20}])"));

@@ -34,6 +34,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
         LinkConfig& link = overlay.links->emplace_back();
         link.a = overlay.nodes[i].name;
         link.b = overlay.nodes[j].name;
+        link.has_rates = false;
       }
     }
   }

@@ -176,6 +176,7 @@ Counts CountsOf(const Transcripts& transcripts) {
 TEST(ReplaySimulation, TwoHundredRoundsWithCutsQuorumsAndAnotherPolicyAreTheSameToTheBit) {
   Model first;
   ClusterOptions options = Job(200, &first);
+  options.overlay.compression.rules[0].numbers = {{"light_below", 0.3}};
   OverlayConfig other = options.overlay;
   other.topology.planner = "star";
   other.topology.root = "n4";

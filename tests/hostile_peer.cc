@@ -112,6 +112,27 @@ void HostilePeer::Replay(int port, absl::string_view bytes) {
   Converse(socket.get(), bytes);
 }
 
+void HostilePeer::OpenInTurn(int port, int64_t count) {
+  const std::string greeting = ZmtpGreeting("CURVE");
+  for (int64_t i = 0; i < count; ++i) {
+    silent_.push_back(ConnectToPort(port));
+    SendAll(silent_.back().get(), greeting.substr(0, static_cast<size_t>(i) % greeting.size()));
+    if (silent_.size() > kBeside) silent_.pop_front();
+    ++sent_;
+  }
+}
+
+void HostilePeer::SayInTurn(int port, const std::string& handshake, const std::string& bytes, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const FileDescriptor socket = ConnectToPort(port);
+    SendAll(socket.get(), handshake);
+    // The daemon is done with that before more comes.
+    char some[256];
+    if (recv(socket.get(), some, sizeof(some), 0) > 0) SendAll(socket.get(), bytes);
+    ++sent_;
+  }
+}
+
 void HostilePeer::OpenSilently(int port) { silent_.push_back(ConnectToPort(port)); }
 
 void HostilePeer::OpenSilently(const std::string& path) { silent_.push_back(ConnectToPath(path)); }

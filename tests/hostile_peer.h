@@ -5,6 +5,7 @@
 #define BANYAN_TESTS_HOSTILE_PEER_H_
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +26,18 @@ class HostilePeer {
   // Says the same once more.
   void Replay(int port, absl::string_view bytes);
 
+  // So many connections one after the other. Each says a part of what ZeroMQ begins with, and lasts until kBeside
+  // others have come, or as long as this.
+  void OpenInTurn(int port, int64_t count);
+  // So many connections one after the other that begin with `handshake`, say `bytes`, and end when the daemon ends them
+  // or the next comes.
+  void SayInTurn(int port, const std::string& handshake, const std::string& bytes, int64_t count);
+
   // Connections that say nothing and last as long as this.
   void OpenSilently(int port);
   void OpenSilently(const std::string& path);
+
+  static constexpr size_t kBeside = 1500;
 
   // Messages and packets that were given to the kernel so far.
   int64_t sent() const { return sent_; }
@@ -47,7 +57,7 @@ class HostilePeer {
 
   HostileMessages messages_;
   int64_t sent_ = 0;
-  std::vector<FileDescriptor> silent_;
+  std::deque<FileDescriptor> silent_;
 };
 
 }  // namespace banyan

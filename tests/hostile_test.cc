@@ -3,15 +3,24 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
+#include "proto/wire.h"
 #include "runtime/session/session.h"
+#include "runtime/testing/zmtp_bytes.h"
 #include "tests/hostile_messages.h"
 #include "tests/hostile_peer.h"
 #include "tests/job_fixture.h"
@@ -44,7 +53,8 @@ void ExpectFewOpenFiles(pid_t process, int most) {
 class HostileTest : public testing::Test {
  protected:
   // The two neighbours of n2 reach it through a proxy, which records what they say.
-  HostileTest() : job_(JobSpec{.more = "chunks: {max_elements: 5000}\n"}), proxy_(job_.PortOf(1)) {
+  explicit HostileTest(bool has_keys = false)
+      : job_(JobSpec{.more = "chunks: {max_elements: 5000}\n", .has_keys = has_keys}), proxy_(job_.PortOf(1)) {
     job_.StartScheduler();
     for (size_t node = 0; node < job_.nodes(); ++node) {
       job_.StartNode(
@@ -146,6 +156,122 @@ TEST_F(HostileTest, ConnectionsThatSayNothingDisturbNobody) {
     peer.OpenSilently(job_.SocketPathOf(0));
   }
   Train();
+  ExpectAllRun();
+}
+
+// Strangers without a key: how many of each kind.
+int64_t Strangers() { return std::getenv("BANYAN_LONG") == nullptr ? 2000 : 100000; }
+
+int64_t MemoryBytes(pid_t process, absl::string_view what) {
+  std::ifstream file(absl::StrCat("/proc/", process, "/status"));
+  for (std::string line; std::getline(file, line);) {
+    absl::string_view rest = line;
+    int64_t kilobytes = 0;
+    if (!absl::ConsumePrefix(&rest, what)) continue;
+    rest = absl::StripSuffix(absl::StripAsciiWhitespace(rest), " kB");
+    EXPECT_TRUE(absl::SimpleAtoi(rest, &kilobytes)) << line;
+    return kilobytes << 10;
+  }
+  ADD_FAILURE() << "process " << process << " says nothing of " << what;
+  return 0;
+}
+
+// What a daemon uses more at its peak from now on, until this ends, is bounded.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(const ChildProcess& process)
+      : process_(process), before_bytes_(MemoryBytes(process.pid(), "VmRSS:")) {
+    std::ofstream(absl::StrCat("/proc/", process_.pid(), "/clear_refs")) << "5";  // the peak is now
+  }
+  ~MemoryWatch() {
+    constexpr int64_t kMostBytes = int64_t{64} << 20;
+    const int64_t peak_bytes = MemoryBytes(process_.pid(), "VmHWM:");
+    const int64_t after_bytes = MemoryBytes(process_.pid(), "VmRSS:");
+    std::cout << process_.name() << ": " << (before_bytes_ >> 20) << " MB before, " << (peak_bytes >> 20)
+              << " MB at the peak, " << (after_bytes >> 20) << " MB after\n";
+    if (!IsSanitized()) {
+      EXPECT_LE(peak_bytes - before_bytes_, kMostBytes) << process_.name();
+    }
+  }
+
+ private:
+  const ChildProcess& process_;
+  const int64_t before_bytes_;
+};
+
+class StrangersTest : public HostileTest {
+ protected:
+  StrangersTest() : HostileTest(/*has_keys=*/true) {}
+
+  // Each of them at the scheduler and at the first node.
+  template <typename Work>
+  void AttackBoth(Work work) {
+    for (const int port : {job_.scheduler_port(), job_.PortOf(0)}) {
+      Attack([work, port](HostilePeer& peer) { work(peer, port); });
+    }
+  }
+  // Trains meanwhile.
+  void Endure() {
+    const MemoryWatch scheduler(job_.scheduler());
+    const MemoryWatch node(job_.node(0));
+    Train();
+    threads_.clear();
+  }
+};
+
+TEST_F(StrangersTest, HalfOpenConnectionsInTurn) {
+  AttackBoth([](HostilePeer& peer, int port) { peer.OpenInTurn(port, Strangers()); });
+  Endure();
+  // Of those that all stay too many are ended.
+  HostilePeer crowd(HostileMessages("test", ++attacks_));
+  crowd.OpenInTurn(job_.scheduler_port(), HostilePeer::kBeside);
+  ExpectRejections(HostilePeer::kBeside / 4, -1);
+  ExpectAllRun();
+}
+
+TEST_F(StrangersTest, HellosWithoutAKey) {
+  PeerHello said;
+  said.job = "test";
+  said.node = NodeId(2);
+  said.incarnation = Incarnation(5);
+  const std::string hello = ZmtpCommand("HELLO", std::string(194, 'x'));
+  const std::string plain = ZmtpReady() + ZmtpFrame(EncodeMessage(said));
+  AttackBoth([&](HostilePeer& peer, int port) {
+    peer.SayInTurn(port, ZmtpGreeting("CURVE"), hello, Strangers() / 2);
+    peer.SayInTurn(port, ZmtpGreeting(), plain, Strangers() / 2);
+  });
+  Endure();
+  ExpectRejections(Strangers() / 2, -1);
+  ExpectAllRun();
+}
+
+TEST_F(StrangersTest, MessagesWithoutEnd) {
+  std::string small = ZmtpReady();
+  for (int i = 0; i < 100000; ++i) small += ZmtpFrame("x", /*more=*/true);
+  const std::string large = ZmtpFrameHeader(60 << 20) + std::string(60 << 20, 'x');
+  const int64_t count = Strangers() / 1000;
+  AttackBoth([&](HostilePeer& peer, int port) {
+    peer.SayInTurn(port, ZmtpGreeting("CURVE"), small, count);
+    peer.SayInTurn(port, ZmtpGreeting("CURVE"), large, count);
+  });
+  Endure();
+  ExpectAllRun();
+}
+
+TEST_F(StrangersTest, AGoodNodeComesBackAmidThem) {
+  std::atomic<bool> is_back = false;
+  AttackBoth([&](HostilePeer& peer, int port) {
+    while (!is_back) peer.OpenInTurn(port, 2 * static_cast<int64_t>(HostilePeer::kBeside));
+  });
+  {
+    const auto end = absl::MakeCleanup([&] {
+      is_back = true;
+      for (std::thread& thread : threads_) thread.join();
+    });
+    JobFixture::Kill(job_.node(2));
+    job_.StartNode(2);
+    job_.WaitForLog("n3", "joined job");
+  }
   ExpectAllRun();
 }
 

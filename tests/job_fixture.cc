@@ -47,6 +47,25 @@ JobFixture::JobFixture(const JobSpec& spec)
       schedulers_(static_cast<size_t>(spec.schedulers)),
       nodes_(static_cast<size_t>(spec.nodes)) {
   WriteOverlay("overlay.yaml", spec_.more);
+  if (spec_.has_keys) MakeKeys();
+}
+
+void JobFixture::MakeKeys() {
+  const std::unique_ptr<ChildProcess> keygen =
+      StartCommand("keygen", {"keygen", "--all", directory_->File("overlay.yaml"), directory_->File("keys")});
+  if (!keygen->WaitUntilEnded(kPatience) || !keygen->failure().empty()) throw std::runtime_error(LogOf("keygen"));
+}
+
+std::string JobFixture::KeyPathOf(const std::string& name) const {
+  return directory_->File(absl::StrCat("keys/", name, ".key"));
+}
+
+std::string JobFixture::OverlayPath() const {
+  return directory_->File(spec_.has_keys ? "keys/overlay.yaml" : "overlay.yaml");
+}
+
+void JobFixture::AddKey(const std::string& name, std::vector<std::string>& arguments) const {
+  if (spec_.has_keys) arguments.insert(arguments.end(), {"--key", KeyPathOf(name)});
 }
 
 JobFixture::~JobFixture() {
@@ -112,7 +131,8 @@ std::unique_ptr<ChildProcess> JobFixture::StartCommand(const std::string& name, 
 }
 
 void JobFixture::StartScheduler(size_t index, const std::vector<std::string>& flags) {
-  std::vector<std::string> arguments = {"scheduler", directory_->File("overlay.yaml")};
+  std::vector<std::string> arguments = {"scheduler", OverlayPath()};
+  AddKey("scheduler", arguments);
   if (spec_.keeps_state) {
     arguments.push_back("--state-dir");
     arguments.push_back(directory_->File("state"));
@@ -138,6 +158,7 @@ void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
   add("--listen", AddressOf(node));
   add("--attach", absl::StrCat("unix:", SocketPathOf(node)));
   if (spec_.stays) arguments.push_back("--stay");
+  AddKey(NameOf(node), arguments);
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   nodes_[node] = StartCommand(NameOf(node), std::move(arguments));
 }
@@ -186,8 +207,10 @@ void JobFixture::WaitForLog(const std::string& process, absl::string_view text) 
 }
 
 std::string JobFixture::StatusJson(size_t scheduler) {
-  const std::unique_ptr<ChildProcess> status =
-      StartCommand("status", {"status", "--scheduler", scheduler_address(scheduler), "--json", "--timeout", "60"});
+  std::vector<std::string> arguments = {"status", "--scheduler", scheduler_address(scheduler), "--json"};
+  arguments.insert(arguments.end(), {"--timeout", "60"});
+  AddKey("operator", arguments);
+  const std::unique_ptr<ChildProcess> status = StartCommand("status", std::move(arguments));
   EXPECT_TRUE(status->WaitUntilEnded(kPatience));
   EXPECT_EQ(status->failure(), "");
   return LogOf("status");

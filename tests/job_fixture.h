@@ -53,6 +53,7 @@ struct JobSpec {
   int lease_seconds = 3;           // of the one that leads
   bool stays = true;               // daemons outlive their job, so that a test can look at it, and end when asked to
   bool keeps_state = false;        // in a directory of the job's own; without etcd and this its end is the job's
+  bool has_keys = false;           // of the scheduler, the nodes and an operator, by `banyan keygen`
   double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
   double lost_after_seconds = 30;
   int scheduler_lost_after_seconds = 3600;
@@ -97,6 +98,10 @@ class JobFixture {
   // Writes the job's overlay with `more` in place of the spec's further sections; returns the file's path.
   std::string WriteOverlay(const std::string& name, const std::string& more) const;
 
+  // With keys: the file of the process's secret key, and that of the overlay with the public ones.
+  std::string KeyPathOf(const std::string& name) const;
+  std::string OverlayPath() const;
+
   // The lines that a process has logged so far.
   std::string LogOf(const std::string& process) const;
   // Waits until the process has logged this; throws when it has not in time.
@@ -112,6 +117,9 @@ class JobFixture {
   static void Kill(ChildProcess& process);
 
  private:
+  void MakeKeys();
+  // Gives the process its key, if there are any.
+  void AddKey(const std::string& name, std::vector<std::string>& arguments) const;
   std::string LogPath(const std::string& process) const;
   std::string Overlay(const std::string& more) const;
   std::string SchedulerSection() const;

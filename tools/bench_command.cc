@@ -19,8 +19,10 @@
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
 #include "bench/reducer_benchmark.h"
+#include "bench/timing.h"
 #include "core/json_writer.h"
 #include "posix/program_path.h"
+#include "sim/runs/simulation.h"
 #include "tools/accuracy_benchmark/bench_accuracy_command.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
@@ -28,6 +30,7 @@
 #include "tools/precision_benchmark/bench_precision_command.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/bench_wan_command.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/samples/overlay_families.h"
 
 namespace banyan {
@@ -65,13 +68,49 @@ int RunCodecBenchmarkWithBar(const CodecBenchmarkOptions& options, std::ostream&
   return code;
 }
 
+// Of the overlay, in simulated time.
+absl::StatusOr<CodecRound> SimulateRound(const std::string& path, double megabytes) {
+  constexpr uint64_t kRounds = 12;
+  absl::StatusOr<OverlayConfig> overlay = LoadOverlay(path);
+  if (!overlay.ok()) return overlay.status();
+  SimulationOptions options;
+  options.overlay = *std::move(overlay);
+  options.overlay.compression = {};
+  options.tensor_elements = {static_cast<int64_t>(megabytes * kFloatsPerMegabyte)};
+  options.rounds = kRounds;
+  options.headers = true;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  if (!report.ok()) return report.status();
+  std::vector<double> seconds;
+  // The plan has settled by half of them.
+  for (size_t i = kRounds / 2; i < report->rounds.size(); ++i) {
+    seconds.push_back(absl::ToDoubleSeconds(report->rounds[i].synchronisation));
+  }
+  return CodecRound{.model_bytes = megabytes * 1e6, .seconds = Median(std::move(seconds))};
+}
+
 int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   CodecBenchmarkOptions options;
-  CommandLine line("banyan bench codec",
-                   "Encodes and decodes chunks with every codec on one core, beside memcpy of the same floats.",
-                   "banyan bench codec --json");
+  CommandLine line(
+      "banyan bench codec",
+      "Encodes and decodes chunks with every codec on one core, beside memcpy of the same floats. With an\n"
+      "overlay also which part of a simulated round of it that takes.",
+      "banyan bench codec deploy/topologies/internet2.yaml --mbytes 46");
+  std::string overlay;
+  double megabytes = 46;
+  line.OptionalPositional("OVERLAY.yaml", "nodes and links; every link needs a rate", &overlay);
+  line.Megabytes("mbytes", "megabytes (10^6 bytes) of float32 in a round, or a size such as 46MiB (default 46)", 0.001,
+                 kMaxMegabytes, &megabytes);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (!overlay.empty()) {
+    const absl::StatusOr<CodecRound> round = SimulateRound(overlay, megabytes);
+    if (!round.ok()) {
+      err << "banyan bench codec: " << round.status().message() << "\n";
+      return kExitFailure;
+    }
+    options.round = *round;
+  }
   return RunCodecBenchmarkWithBar(options, out, err);
 }
 
@@ -150,6 +189,7 @@ absl::Status MeasureLoopback(LoopbackBenchmarkOptions options, std::ostream& out
 int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   int64_t nodes = 4;
   int64_t pairs = 10;
+  bool insecure = false;
   LoopbackBenchmarkOptions options;
   CommandLine line(
       "banyan bench loopback",
@@ -164,6 +204,9 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   line.Rate("mbps", "RATE",
             "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
             1, 1e9, &options.mbps);
+  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &options.secured);
+  line.Switch("insecure", "give them none, as Gloo has none (default)", &insecure);
+  line.Exclude("secured", "insecure");
   line.Switch("pinned", "keep each process on one processor, in turns", &options.pinned);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);

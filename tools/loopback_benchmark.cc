@@ -17,6 +17,7 @@
 #include "posix/child_process.h"
 #include "posix/port_reservation.h"
 #include "posix/work_directory.h"
+#include "tools/keygen/job_keys.h"
 
 namespace banyan {
 namespace {
@@ -99,12 +100,12 @@ class LoopbackJob {
 
  private:
   absl::Status StartAll() {
-    absl::Status status = directory_.Write("overlay.yaml", MakeOverlay(options_.nodes, options_.mbps, ports_));
-    if (!status.ok()) return status;
+    if (absl::Status status = WriteOverlay(); !status.ok()) return status;
+    std::vector<std::string> command = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
+                                        "--forgetful"};
+    if (options_.secured) command.insert(command.end(), {"--key", KeyOf(kSchedulerKeyOwner)});
     absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler = ChildProcess::Start(
-        {.name = "the scheduler",
-         .arguments = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"), "--forgetful"},
-         .log_path = directory_.File("scheduler.log")});
+        {.name = "the scheduler", .arguments = std::move(command), .log_path = directory_.File("scheduler.log")});
     if (!scheduler.ok()) return scheduler.status();
     scheduler_ = *std::move(scheduler);
     for (int rank = 0; rank < options_.nodes; ++rank) {
@@ -115,18 +116,28 @@ class LoopbackJob {
     return absl::OkStatus();
   }
 
+  // And the keys that it lists, if there are to be any.
+  absl::Status WriteOverlay() const {
+    const std::string overlay = MakeOverlay(options_.nodes, options_.mbps, ports_);
+    if (!options_.secured) return directory_.Write("overlay.yaml", overlay);
+    const absl::StatusOr<std::string> with_keys = MakeJobKeys(overlay, "overlay.yaml", directory_.path());
+    return with_keys.ok() ? directory_.Write("overlay.yaml", *with_keys) : with_keys.status();
+  }
+
+  std::string KeyOf(const std::string& owner) const { return directory_.File(absl::StrCat(owner, ".key")); }
+
   absl::StatusOr<std::unique_ptr<ChildProcess>> StartPeer(int rank) const {
     const std::string name = absl::StrCat("n", rank + 1);
     std::optional<StayOnOne> stays;
     if (options_.pinned) stays.emplace(rank);
-    return ChildProcess::Start(
-        {.name = absl::StrCat("node ", name),
-         .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
-                       absl::StrCat(options_.nodes),
-                       absl::StrCat(std::llround(options_.megabytes * kFloatsPerMegabyte)), absl::StrCat(options_.keys),
-                       absl::StrCat(options_.pairs), options_.group ? "group" : "apart"},
-         .log_path = directory_.File(absl::StrCat(name, ".log")),
-         .capture_output = true});
+    return ChildProcess::Start({.name = absl::StrCat("node ", name),
+                                .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(),
+                                              absl::StrCat(rank), absl::StrCat(options_.nodes),
+                                              absl::StrCat(std::llround(options_.megabytes * kFloatsPerMegabyte)),
+                                              absl::StrCat(options_.keys), absl::StrCat(options_.pairs),
+                                              options_.group ? "group" : "apart", options_.secured ? KeyOf(name) : ""},
+                                .log_path = directory_.File(absl::StrCat(name, ".log")),
+                                .capture_output = true});
   }
 
   // Nothing as long as the peer is at work.
@@ -162,19 +173,20 @@ void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, 
   };
   if (options.json) {
     out << absl::StreamFormat(
-        "{\"nodes\":%d,\"megabytes\":%g,\"keys\":%d,\"group\":%s,\"processors\":%d,\"banyan_seconds_p50\":%.6f,"
+        "{\"nodes\":%d,\"megabytes\":%g,\"keys\":%d,\"group\":%s,\"secured\":%s,\"processors\":%d,\"banyan_seconds_"
+        "p50\":%.6f,"
         "\"gloo_seconds_p50\":%.6f,\"ratio_p50\":%.4f,\"banyan_gbps_per_core\":%.3f,\"gloo_gbps_per_core\":%.3f,"
         "\"pairs\":%s}\n",
-        options.nodes, options.megabytes, options.keys, options.group ? "true" : "false", processors,
-        summary.banyan_seconds, summary.gloo_seconds, summary.ratio, per_core(summary.banyan_seconds),
-        per_core(summary.gloo_seconds), FormatPairs(pairs));
+        options.nodes, options.megabytes, options.keys, options.group ? "true" : "false",
+        options.secured ? "true" : "false", processors, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
+        per_core(summary.banyan_seconds), per_core(summary.gloo_seconds), FormatPairs(pairs));
     return;
   }
   out << absl::StreamFormat(
-      "loopback: nodes=%d mbytes=%g keys=%d%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n"
+      "loopback: nodes=%d mbytes=%g keys=%d%s%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n"
       "gbps_per_core of %d: banyan=%.1f gloo_ring=%.1f\n",
-      options.nodes, options.megabytes, options.keys, options.group ? " group" : "", pairs.banyan_seconds.size(),
-      summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio, processors,
+      options.nodes, options.megabytes, options.keys, options.group ? " group" : "", options.secured ? " secured" : "",
+      pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio, processors,
       per_core(summary.banyan_seconds), per_core(summary.gloo_seconds));
 }
 

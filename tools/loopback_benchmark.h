@@ -17,6 +17,7 @@ struct LoopbackBenchmarkOptions {
   int64_t keys = 1;       // among which they are divided evenly
   bool group = false;     // of which all are one
   double mbps = 0;        // at which the overlay believes each link to be; 0: it does not say
+  bool secured = false;   // all processes have keys
   bool pinned = false;    // each node's process stays on one processor, in turns
   int pairs = 10;         // measured, after one that is not
   bool json = false;

@@ -13,6 +13,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "access/exposure.h"
+#include "access/secret_file.h"
 #include "core/version.h"
 #include "node/node_core.h"
 #include "posix/memory_limit.h"
@@ -50,6 +52,7 @@ struct NodeFlags {
   std::string attach_group;  // empty: the group of the socket's file
   std::string job;
   std::string http;  // empty: no metrics
+  std::string token_file;
   KeyFlags keys;
   int64_t threads = 1;
   std::string log_level = "info";
@@ -82,6 +85,10 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   line.Text("http", "HOST:PORT",
             "serve metrics at http://HOST:PORT/metrics to whoever asks, port 0 for a free one; default: off",
             &flags.http);
+  line.Text("http-token", "FILE",
+            "a token that readers of --http must give, in a file of mode 0600; default: everybody may read",
+            &flags.token_file);
+  line.Needs("http-token", "http");
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -143,9 +150,23 @@ Incarnation NewIncarnation() {
   return Incarnation(uint64_t{device()} << 32 | device());
 }
 
-std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapshot) {
+std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapshot, bool is_insecure) {
   const std::shared_ptr<const NodeSnapshot> latest = snapshot.Get();
-  return latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
+  std::vector<MetricFamily> families = latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
+  families.push_back(MakeInsecureMetric(is_insecure));
+  return families;
+}
+
+// Serves the node's metrics if that is wanted; null otherwise.
+absl::StatusOr<std::unique_ptr<MetricsPage>> ServeNodeMetrics(const NodeFlags& flags, bool is_insecure,
+                                                              const LatestValue<NodeSnapshot>* snapshot,
+                                                              const LogFunction& log) {
+  if (flags.http.empty()) return nullptr;
+  absl::StatusOr<std::string> token = "";
+  if (!flags.token_file.empty()) token = ReadTokenFile(flags.token_file);
+  if (!token.ok()) return token.status();
+  return ServeMetrics(
+      flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log, {}, *token);
 }
 
 // Each one is another start of the node, which looks for the schedulers that the former has learned of.
@@ -192,13 +213,9 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   options.compute_threads = static_cast<int>(flags.threads);
   options.brief_bytes = ComputePool::kBriefBytes;
   options.log = log;
-  std::unique_ptr<MetricsPage> page;
-  if (!flags.http.empty()) {
-    absl::StatusOr<std::unique_ptr<MetricsPage>> served = ServeMetrics(
-        flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
-    if (!served.ok()) return served.status();
-    page = *std::move(served);
-  }
+  const absl::StatusOr<std::unique_ptr<MetricsPage>> page =
+      ServeNodeMetrics(flags, !is_secured && !IsLoopback(flags.listen), &snapshot, log);
+  if (!page.ok()) return page.status();
   const absl::StatusOr<std::shared_ptr<const NodeTranscript>> replayed = ReadReplayed(flags);
   if (!replayed.ok()) return replayed.status();
   std::vector<std::string> schedulers = *ParseConnectAddresses(flags.scheduler);

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "access/secret_file.h"
 #include "core/version.h"
 #include "posix/stop_signals.h"
 #include "runtime/etcd/etcd_client.h"
@@ -56,6 +57,8 @@ struct SchedulerFlags {
   std::string port_file;
   KeyFlags keys;
   std::optional<SecurityOptions> security = std::nullopt;  // as `keys` say
+  std::string token_file;
+  std::string token = {};  // as the file says; empty: everybody may read the page
   std::string log_level = "info";
   bool log_json = false;
   std::string report;
@@ -76,6 +79,9 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
             &flags.listen);
   flags.keys.AddTo(line, KeyFlags::Use::kScheduler);
+  line.Text("http-token", "FILE",
+            "a token that readers of scheduler.http must give, in a file of mode 0600; default: everybody may read",
+            &flags.token_file);
   line.Text("state-dir", "DIRECTORY",
             "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
@@ -179,6 +185,7 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
+  if (!flags.security.has_value()) options.keyless_address = host.bound_address();
   absl::StatusOr<std::optional<PrecisionFiles>> precision = LoadPrecision(overlay);
   if (!precision.ok()) return precision.status();
   options.precision = *std::move(precision);
@@ -187,7 +194,7 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
   std::unique_ptr<JobPage> page;
   if (!http.empty()) {
-    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log);
+    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.token);
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }
@@ -269,6 +276,9 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
                                                    " schedulers"));
   }
   if (absl::Status status = CheckKeys(flags, overlay); !status.ok()) return status;
+  if (!flags.token.empty() && overlay.scheduler.http.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--http-token: expected scheduler.http in ", overlay.file_name));
+  }
   if (absl::Status status = LoadPrecision(overlay).status(); !status.ok()) return status;
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
 }
@@ -306,6 +316,11 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   absl::Status status = overlay.status();
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   status.Update(security.status());
+  if (!flags.token_file.empty()) {
+    absl::StatusOr<std::string> token = ReadTokenFile(flags.token_file);
+    status.Update(token.status());
+    if (token.ok()) flags.token = *std::move(token);
+  }
   if (status.ok()) {
     flags.security = *std::move(security);
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);

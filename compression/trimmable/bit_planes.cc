@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstring>
 
-#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/lanes.h"
 #include "compression/kernels/vector_clones.h"
+#include "compression/kernels/vectors.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -20,46 +20,52 @@ constexpr int64_t kGroupBytes = kLanes * kWordBits / 8;
 
 constexpr int64_t GroupElements(int width) { return kLanes * (kWordBits / width); }
 
-template <int kWidth>
-BANYAN_KERNEL_BODY void PackGroups(const uint32_t* codes, int lowest, int64_t groups, uint8_t* bytes) {
-  constexpr uint32_t kMask = (uint32_t{1} << kWidth) - 1;
-  for (int64_t g = 0; g < groups; ++g) {
-    uint32_t words[kLanes] = {};
-    for (int k = 0; k < kWordBits / kWidth; ++k) {
-      for (int64_t l = 0; l < kLanes; ++l) words[l] |= ((codes[k * kLanes + l] >> lowest) & kMask) << (k * kWidth);
-    }
-    std::memcpy(bytes, words, kGroupBytes);
-    codes += GroupElements(kWidth);
-    bytes += kGroupBytes;
-  }
-}
+// Groups of planes of kBits.
+template <int kBits>
+struct Groups {
+  static constexpr uint32_t kMask = (uint32_t{1} << kBits) - 1;
 
-template <int kWidth>
-BANYAN_KERNEL_BODY void UnpackGroups(const uint8_t* bytes, int lowest, int64_t groups, uint32_t* codes) {
-  constexpr uint32_t kMask = (uint32_t{1} << kWidth) - 1;
-  for (int64_t g = 0; g < groups; ++g) {
-    uint32_t words[kLanes];
-    std::memcpy(words, bytes, kGroupBytes);
-    for (int k = 0; k < kWordBits / kWidth; ++k) {
-      for (int64_t l = 0; l < kLanes; ++l) codes[k * kLanes + l] |= ((words[l] >> (k * kWidth)) & kMask) << lowest;
-    }
-    codes += GroupElements(kWidth);
-    bytes += kGroupBytes;
-  }
-}
+  template <int kWidth>
+  struct Pack {
+    using V = Vectors<kWidth>;
 
-BANYAN_VECTOR_CLONES void PackGroups1(const uint32_t* codes, int lowest, int64_t groups, uint8_t* bytes) {
-  PackGroups<1>(codes, lowest, groups, bytes);
-}
-BANYAN_VECTOR_CLONES void PackGroups4(const uint32_t* codes, int lowest, int64_t groups, uint8_t* bytes) {
-  PackGroups<4>(codes, lowest, groups, bytes);
-}
-BANYAN_VECTOR_CLONES void UnpackGroups1(const uint8_t* bytes, int lowest, int64_t groups, uint32_t* codes) {
-  UnpackGroups<1>(bytes, lowest, groups, codes);
-}
-BANYAN_VECTOR_CLONES void UnpackGroups4(const uint8_t* bytes, int lowest, int64_t groups, uint32_t* codes) {
-  UnpackGroups<4>(bytes, lowest, groups, codes);
-}
+    BANYAN_KERNEL_BODY static void Run(const uint32_t* codes, uint32_t lowest, int64_t groups, uint8_t* bytes) {
+      for (int64_t part = 0; part < groups * V::kParts; ++part) {
+        const uint32_t* const from = codes + PartAt<kWidth>(part);
+        typename V::Words word = {};
+#pragma GCC unroll 32
+        for (uint32_t k = 0; k < kWordBits / kBits; ++k) {
+          word |= ((V::LoadWords(from + k * kLanes) >> lowest) & kMask) << (k * kBits);
+        }
+        V::StoreWords(bytes + part * kWidth * 4, word);
+      }
+    }
+  };
+
+  template <int kWidth>
+  struct Unpack {
+    using V = Vectors<kWidth>;
+
+    BANYAN_KERNEL_BODY static void Run(const uint8_t* bytes, uint32_t lowest, int64_t groups, uint32_t* codes) {
+      for (int64_t part = 0; part < groups * V::kParts; ++part) {
+        uint32_t* const to = codes + PartAt<kWidth>(part);
+        const typename V::Words word = V::LoadWords(bytes + part * kWidth * 4);
+#pragma GCC unroll 32
+        for (uint32_t k = 0; k < kWordBits / kBits; ++k) {
+          const typename V::Words bits = ((word >> (k * kBits)) & kMask) << lowest;
+          V::StoreWords(to + k * kLanes, V::LoadWords(to + k * kLanes) | bits);
+        }
+      }
+    }
+  };
+
+ private:
+  // Of the first code in a part of a group's words.
+  template <int kWidth>
+  BANYAN_KERNEL_BODY static int64_t PartAt(int64_t part) {
+    return part / Vectors<kWidth>::kParts * GroupElements(kBits) + part % Vectors<kWidth>::kParts * kWidth;
+  }
+};
 
 BANYAN_VECTOR_CLONES void PackWide(const uint32_t* codes, int lowest, int64_t count, uint8_t* bytes) {
   for (int64_t i = 0; i < count; ++i) {
@@ -100,21 +106,31 @@ void UnpackRest(const uint8_t* bytes, BitPlane plane, absl::Span<uint32_t> codes
 
 }  // namespace
 
-void PackPlane(absl::Span<const uint32_t> codes, BitPlane plane, uint8_t* bytes) {
+void PackPlane(absl::Span<const uint32_t> codes, BitPlane plane, uint8_t* bytes, KernelPath path) {
   const auto count = static_cast<int64_t>(codes.size());
   if (plane.width == kWideBits) return PackWide(codes.data(), plane.lowest, count, bytes);
   BANYAN_CHECK(plane.width == 1 || plane.width == 4);
   const int64_t groups = count / GroupElements(plane.width);
-  (plane.width == 1 ? PackGroups1 : PackGroups4)(codes.data(), plane.lowest, groups, bytes);
+  const auto lowest = static_cast<uint32_t>(plane.lowest);
+  if (plane.width == 1) {
+    RunVectorKernel<Groups<1>::Pack>(path, codes.data(), lowest, groups, bytes);
+  } else {
+    RunVectorKernel<Groups<4>::Pack>(path, codes.data(), lowest, groups, bytes);
+  }
   PackRest(codes.subspan(groups * GroupElements(plane.width)), plane, bytes + groups * kGroupBytes);
 }
 
-void UnpackPlane(const uint8_t* bytes, BitPlane plane, absl::Span<uint32_t> codes) {
+void UnpackPlane(const uint8_t* bytes, BitPlane plane, absl::Span<uint32_t> codes, KernelPath path) {
   const auto count = static_cast<int64_t>(codes.size());
   if (plane.width == kWideBits) return UnpackWide(bytes, plane.lowest, count, codes.data());
   BANYAN_CHECK(plane.width == 1 || plane.width == 4);
   const int64_t groups = count / GroupElements(plane.width);
-  (plane.width == 1 ? UnpackGroups1 : UnpackGroups4)(bytes, plane.lowest, groups, codes.data());
+  const auto lowest = static_cast<uint32_t>(plane.lowest);
+  if (plane.width == 1) {
+    RunVectorKernel<Groups<1>::Unpack>(path, bytes, lowest, groups, codes.data());
+  } else {
+    RunVectorKernel<Groups<4>::Unpack>(path, bytes, lowest, groups, codes.data());
+  }
   UnpackRest(bytes + groups * kGroupBytes, plane, codes.subspan(groups * GroupElements(plane.width)));
 }
 

@@ -1,5 +1,6 @@
 #include "compression/trimmable/bit_planes.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/random.h"
@@ -18,17 +19,24 @@ std::vector<uint32_t> RandomCodes(int64_t length) {
   return codes;
 }
 
-TEST(BitPlanesTest, PlanesComeBack) {
-  for (const BitPlane plane : kPlanes) {
-    for (const int64_t length : kLengths) {
-      const std::vector<uint32_t> codes = RandomCodes(length);
-      std::vector<uint8_t> bytes(PlaneBytes(length, plane.width) + 1, 0xee);
-      PackPlane(codes, plane, bytes.data() + 1);
-      EXPECT_TRUE(IsPlanePaddingZero(bytes.data() + 1, length, plane.width));
-      std::vector<uint32_t> unpacked(length);
-      UnpackPlane(bytes.data() + 1, plane, absl::MakeSpan(unpacked));
-      const uint32_t mask = ((uint32_t{1} << plane.width) - 1) << plane.lowest;
-      for (int64_t i = 0; i < length; ++i) ASSERT_EQ(unpacked[i], codes[i] & mask) << i << " of " << length;
+void ExpectPlaneComesBack(BitPlane plane, int64_t length, KernelPath path) {
+  const std::vector<uint32_t> codes = RandomCodes(length);
+  std::vector<uint8_t> bytes(PlaneBytes(length, plane.width) + 1, 0xee);
+  PackPlane(codes, plane, bytes.data() + 1, path);
+  EXPECT_TRUE(IsPlanePaddingZero(bytes.data() + 1, length, plane.width));
+  std::vector<uint8_t> portable(PlaneBytes(length, plane.width));
+  PackPlane(codes, plane, portable.data(), KernelPath::kPortable);
+  EXPECT_TRUE(std::equal(portable.begin(), portable.end(), bytes.begin() + 1));
+  std::vector<uint32_t> unpacked(length);
+  UnpackPlane(bytes.data() + 1, plane, absl::MakeSpan(unpacked), path);
+  const uint32_t mask = ((uint32_t{1} << plane.width) - 1) << plane.lowest;
+  for (int64_t i = 0; i < length; ++i) ASSERT_EQ(unpacked[i], codes[i] & mask) << i << " of " << length;
+}
+
+TEST(BitPlanesTest, PlanesComeBackOnEveryPath) {
+  for (const KernelPath path : KernelPaths()) {
+    for (const BitPlane plane : kPlanes) {
+      for (const int64_t length : kLengths) ExpectPlaneComesBack(plane, length, path);
     }
   }
 }

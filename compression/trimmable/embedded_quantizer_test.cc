@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compression/kernels/lanes.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 
@@ -75,6 +76,38 @@ TEST(EmbeddedQuantizerTest, SignsAndZerosPass) {
     EXPECT_TRUE(std::signbit(row[1]));
     EXPECT_GT(row[2], 0);
     EXPECT_EQ(row[3], -row[2]);
+  }
+}
+
+// With lengths that fill no vector, at both ends of every cell.
+TEST(EmbeddedQuantizerTest, EveryPathHasTheSameBits) {
+  for (const size_t length : {1u, 15u, 17u, 1003u}) {
+    std::vector<float> row = GaussianSamples(static_cast<int64_t>(length), 5);
+    row[length / 2] = 0.5224f;
+    const Coded coded = Code(row, 1.0f);
+    for (const KernelPath path : KernelPaths()) {
+      std::vector<uint32_t> codes(length);
+      QuantizeEmbedded(row, coded.scale, absl::MakeSpan(codes), path);
+      EXPECT_EQ(codes, coded.codes);
+      for (const int bits : {1, 2, 3, 4, 5, 8, 32}) {
+        std::vector<float> cut(length);
+        DequantizeEmbedded(codes, bits, coded.scale.greatest, absl::MakeSpan(cut), path);
+        EXPECT_EQ(cut, Cut(coded, bits)) << bits;
+      }
+    }
+  }
+}
+
+TEST(EmbeddedQuantizerTest, CorrelatesWithWhatCodesStandForInTheOrderOfLanes) {
+  const Coded coded = Code(GaussianSamples(1003, 6), 1.0f);
+  for (const int bits : {1, 2, 3, 4, 8}) {
+    const std::vector<float> cut = Cut(coded, bits);
+    double lanes[kLanes] = {};
+    for (size_t i = 0; i < cut.size(); ++i) lanes[i % kLanes] += static_cast<double>(coded.row[i]) * cut[i];
+    const double sum = TotalOfLanes(lanes);
+    for (const KernelPath path : KernelPaths()) {
+      EXPECT_EQ(CorrelateEmbedded(coded.codes, bits, coded.scale.greatest, coded.row, path), sum) << bits;
+    }
   }
 }
 

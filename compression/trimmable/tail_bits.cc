@@ -5,7 +5,7 @@
 
 #include "compression/kernels/lanes.h"
 #include "compression/kernels/sign_layout.h"
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/vectors.h"
 
 namespace banyan {
 namespace {
@@ -17,47 +17,45 @@ constexpr int64_t kVectorBytes = kLanes * kWordBytes;
 constexpr int64_t kStoredVectors = kSignGroup / kLanes - 1;
 constexpr int64_t kGroupTailBytes = kStoredVectors * kVectorBytes;
 
-void PackGroup(const float* values, uint8_t* tails) {
-  uint32_t last[kLanes];
-  std::memcpy(last, values + kStoredVectors * kLanes, kVectorBytes);
-  for (int64_t k = 0; k < kStoredVectors; ++k) {
-    uint32_t words[kLanes];
-    std::memcpy(words, values + k * kLanes, kVectorBytes);
-    for (int64_t l = 0; l < kLanes; ++l) {
-      words[l] = (words[l] & ~kSignBit) | (last[l] << 31);
-      last[l] >>= 1;
+template <int kWidth>
+struct PackGroups {
+  using V = Vectors<kWidth>;
+
+  BANYAN_KERNEL_BODY static void Run(const float* values, int64_t groups, uint8_t* tails) {
+    for (int64_t part = 0; part < groups * V::kParts; ++part) {
+      const int64_t lane = part % V::kParts * kWidth;
+      const float* const from = values + part / V::kParts * kSignGroup + lane;
+      uint8_t* const to = tails + part / V::kParts * kGroupTailBytes + lane * kWordBytes;
+      typename V::Words last = V::LoadWords(from + kStoredVectors * kLanes);
+      for (int64_t k = 0; k < kStoredVectors; ++k) {
+        V::StoreWords(to + k * kVectorBytes, (V::LoadWords(from + k * kLanes) & ~kSignBit) | (last << 31u));
+        last >>= 1u;
+      }
     }
-    std::memcpy(tails + k * kVectorBytes, words, kVectorBytes);
   }
-}
+};
 
-void UnpackGroup(const uint8_t* signs, const uint8_t* tails, float* values) {
-  uint32_t sign[kLanes];
-  uint32_t last[kLanes] = {};
-  std::memcpy(sign, signs, kVectorBytes);
-  for (int64_t k = 0; k < kStoredVectors; ++k) {
-    uint32_t words[kLanes];
-    std::memcpy(words, tails + k * kVectorBytes, kVectorBytes);
-    for (int64_t l = 0; l < kLanes; ++l) {
-      last[l] = (last[l] >> 1) | (words[l] & kSignBit);
-      words[l] = (words[l] & ~kSignBit) | (sign[l] << 31);
-      sign[l] >>= 1;
+template <int kWidth>
+struct UnpackGroups {
+  using V = Vectors<kWidth>;
+
+  BANYAN_KERNEL_BODY static void Run(const uint8_t* signs, const uint8_t* tails, int64_t groups, float* values) {
+    for (int64_t part = 0; part < groups * V::kParts; ++part) {
+      const int64_t lane = part % V::kParts * kWidth;
+      const uint8_t* const from = tails + part / V::kParts * kGroupTailBytes + lane * kWordBytes;
+      float* const to = values + part / V::kParts * kSignGroup + lane;
+      typename V::Words sign = V::LoadWords(signs + part / V::kParts * SignBytes(kSignGroup) + lane * kWordBytes);
+      typename V::Words last = {};
+      for (int64_t k = 0; k < kStoredVectors; ++k) {
+        const typename V::Words words = V::LoadWords(from + k * kVectorBytes);
+        last = (last >> 1u) | (words & kSignBit);
+        V::StoreWords(to + k * kLanes, (words & ~kSignBit) | (sign << 31u));
+        sign >>= 1u;
+      }
+      V::StoreWords(to + kStoredVectors * kLanes, (last >> 1u) | (sign << 31u));
     }
-    std::memcpy(values + k * kLanes, words, kVectorBytes);
   }
-  for (int64_t l = 0; l < kLanes; ++l) last[l] = (last[l] >> 1) | (sign[l] << 31);
-  std::memcpy(values + kStoredVectors * kLanes, last, kVectorBytes);
-}
-
-BANYAN_VECTOR_CLONES void PackGroups(const float* values, int64_t groups, uint8_t* tails) {
-  for (int64_t g = 0; g < groups; ++g) PackGroup(values + g * kSignGroup, tails + g * kGroupTailBytes);
-}
-
-BANYAN_VECTOR_CLONES void UnpackGroups(const uint8_t* signs, const uint8_t* tails, int64_t groups, float* values) {
-  for (int64_t g = 0; g < groups; ++g) {
-    UnpackGroup(signs + g * SignBytes(kSignGroup), tails + g * kGroupTailBytes, values + g * kSignGroup);
-  }
-}
+};
 
 uint32_t WordAt(const uint8_t* bytes, int64_t index) {
   uint32_t word;
@@ -71,9 +69,9 @@ int64_t TailBytes(int64_t elements) {
   return elements / kSignGroup * kGroupTailBytes + elements % kSignGroup * kWordBytes;
 }
 
-void PackTails(absl::Span<const float> values, uint8_t* tails) {
+void PackTails(absl::Span<const float> values, uint8_t* tails, KernelPath path) {
   const int64_t groups = static_cast<int64_t>(values.size()) / kSignGroup;
-  PackGroups(values.data(), groups, tails);
+  RunVectorKernel<PackGroups>(path, values.data(), groups, tails);
   tails += groups * kGroupTailBytes;
   for (const float value : values.subspan(groups * kSignGroup)) {
     const uint32_t word = std::bit_cast<uint32_t>(value) & ~kSignBit;
@@ -82,9 +80,9 @@ void PackTails(absl::Span<const float> values, uint8_t* tails) {
   }
 }
 
-void UnpackTails(const uint8_t* signs, const uint8_t* tails, absl::Span<float> values) {
+void UnpackTails(const uint8_t* signs, const uint8_t* tails, absl::Span<float> values, KernelPath path) {
   const int64_t groups = static_cast<int64_t>(values.size()) / kSignGroup;
-  UnpackGroups(signs, tails, groups, values.data());
+  RunVectorKernel<UnpackGroups>(path, signs, tails, groups, values.data());
   signs += groups * SignBytes(kSignGroup);
   tails += groups * kGroupTailBytes;
   const absl::Span<float> rest = values.subspan(groups * kSignGroup);

@@ -1,5 +1,6 @@
 #include "compression/trimmable/tail_bits.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -18,19 +19,23 @@ TEST(TailBitsTest, TakesThirtyOneBitsOfEachElementInWholeGroups) {
   EXPECT_EQ(TailBytes(513), 512 * 31 / 8 + 4);
 }
 
-TEST(TailBitsTest, SignsAndTailsMakeTheSameBitsAgain) {
-  for (int64_t length : {1, 7, 511, 512, 513, 1100, 4096}) {
-    std::vector<float> values = GaussianSamples(length, 1);
-    values[0] = -std::nanf("7");
-    values[length / 2] = -INFINITY;
-    std::vector<uint8_t> signs(SignBytes(length) + 1), tails(TailBytes(length) + 1);
-    PackSigns(values, signs.data() + 1);
-    PackTails(values, tails.data() + 1);
-    EXPECT_TRUE(IsTailPaddingZero(tails.data() + 1, length));
-    std::vector<float> joined(length);
-    UnpackTails(signs.data() + 1, tails.data() + 1, absl::MakeSpan(joined));
-    for (int64_t i = 0; i < length; ++i) {
-      ASSERT_EQ(std::bit_cast<uint32_t>(joined[i]), std::bit_cast<uint32_t>(values[i])) << i << " of " << length;
+TEST(TailBitsTest, SignsAndTailsMakeTheSameBitsAgainOnEveryPath) {
+  for (const KernelPath path : KernelPaths()) {
+    for (int64_t length : {1, 7, 511, 512, 513, 1100, 4096}) {
+      std::vector<float> values = GaussianSamples(length, 1);
+      values[0] = -std::nanf("7");
+      values[length / 2] = -INFINITY;
+      std::vector<uint8_t> signs(SignBytes(length) + 1), tails(TailBytes(length) + 1), portable(TailBytes(length));
+      PackSigns(values, signs.data() + 1);
+      PackTails(values, tails.data() + 1, path);
+      PackTails(values, portable.data(), KernelPath::kPortable);
+      EXPECT_TRUE(std::equal(portable.begin(), portable.end(), tails.begin() + 1));
+      EXPECT_TRUE(IsTailPaddingZero(tails.data() + 1, length));
+      std::vector<float> joined(length);
+      UnpackTails(signs.data() + 1, tails.data() + 1, absl::MakeSpan(joined), path);
+      for (int64_t i = 0; i < length; ++i) {
+        ASSERT_EQ(std::bit_cast<uint32_t>(joined[i]), std::bit_cast<uint32_t>(values[i])) << i << " of " << length;
+      }
     }
   }
 }

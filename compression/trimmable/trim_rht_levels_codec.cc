@@ -8,7 +8,6 @@
 #include "compression/codecs/scale_check.h"
 #include "compression/kernels/hadamard.h"
 #include "compression/kernels/lane_sums.h"
-#include "compression/kernels/lanes.h"
 #include "compression/kernels/little_endian.h"
 #include "compression/kernels/random_bits.h"
 #include "compression/trimmable/bit_planes.h"
@@ -34,12 +33,6 @@ int64_t PlaneAt(int level) { return ScaleAt(level) + (HasScale(level) ? kScaleBy
 // The bits of a code in the first levels up to `level`.
 int BitsUpTo(int level) { return 32 - kPlanes[level].lowest; }
 
-double Product(absl::Span<const float> a, absl::Span<const float> b) {
-  double lanes[kLanes] = {};
-  for (size_t i = 0; i < a.size(); ++i) lanes[i % kLanes] += static_cast<double>(a[i]) * b[i];
-  return TotalOfLanes(lanes);
-}
-
 // A transformed row with its codes.
 struct CodedRow {
   absl::Span<const float> row;
@@ -60,14 +53,14 @@ CodedRow CodeOf(absl::Span<const float> row) {
 }
 
 // The scale with which the codes cut to `level` are unbiased.
-float ScaleOf(const CodedRow& coded, int level, absl::Span<float> scratch) {
+float ScaleOf(const CodedRow& coded, int level) {
   if (!(coded.scale.unit > 0)) return coded.scale.unit;
-  DequantizeEmbedded(coded.codes, BitsUpTo(level), coded.scale.greatest, scratch);
-  return static_cast<float>(coded.squares / Product(coded.row, scratch));
+  return static_cast<float>(coded.squares /
+                            CorrelateEmbedded(coded.codes, BitsUpTo(level), coded.scale.greatest, coded.row));
 }
 
-void WriteLevel(const CodedRow& coded, int level, absl::Span<float> scratch, uint8_t* frame) {
-  if (HasScale(level)) StoreLittleEndian(ScaleOf(coded, level, scratch), frame + ScaleAt(level));
+void WriteLevel(const CodedRow& coded, int level, uint8_t* frame) {
+  if (HasScale(level)) StoreLittleEndian(ScaleOf(coded, level), frame + ScaleAt(level));
   PackPlane(coded.codes, kPlanes[level], frame + PlaneAt(level));
 }
 
@@ -85,10 +78,7 @@ void TrimRhtLevelsCodec::EncodeRange(absl::Span<const float> values, uint64_t se
   StoreLittleEndian(seed, levels[0]);
   StoreLittleEndian(coded.scale.unit, levels[0] + kUnitAt);
   StoreLittleEndian(coded.scale.greatest, levels[0] + kGreatestAt);
-  Buffer scratch = Buffer::AllocateForOverwrite(row.elements());
-  for (size_t level = 0; level < levels.size(); ++level) {
-    WriteLevel(coded, static_cast<int>(level), scratch.mutable_floats(), levels[level]);
-  }
+  for (size_t level = 0; level < levels.size(); ++level) WriteLevel(coded, static_cast<int>(level), levels[level]);
 }
 
 absl::Status TrimRhtLevelsCodec::CheckLevel(const uint8_t* frame, int64_t elements, int level) const {

@@ -6,7 +6,9 @@
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
+#include "core/random.h"
 #include "gtest/gtest.h"
+#include "xxhash.h"
 
 namespace banyan {
 namespace {
@@ -63,6 +65,19 @@ TEST(TrimRhtLevelsCodecTest, ShortAndSpikyRangesPass) {
     EXPECT_NEAR(Levels({-3.5f}, levels)[0], -3.5f, 1e-5);
     EXPECT_EQ(Levels({0, 0, 0}, levels), std::vector<float>(3));
   }
+}
+
+// Of uniform numbers, which are the same everywhere: so must be their encoding.
+TEST(TrimRhtLevelsCodecTest, BitsStayAsTheyAre) {
+  Random random(3);
+  std::vector<float> values(5000);
+  for (float& value : values) value = static_cast<float>(random.Unit() - 0.5);
+  std::vector<FrameHeader> headers;
+  const Payload frames =
+      TrimRhtLevelsCodec().Encode(Buffer::CopyOf(values), {.codec = CodecId::kTrimRhtLevels, .seed = 1}, &headers);
+  uint64_t hash = 0;
+  for (const Buffer& frame : frames) hash = XXH3_64bits_withSeed(frame.data(), frame.size_bytes(), hash);
+  EXPECT_EQ(hash, 0x5bf99912bbe4c49du);
 }
 
 TEST(TrimRhtLevelsCodecTest, SpoiltFramesAreRefused) {

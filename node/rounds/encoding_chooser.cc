@@ -31,7 +31,15 @@ bool EncodingChooser::Prunes(const KeySlice& key) {
 }
 
 const std::optional<NetSenseConfig>& EncodingChooser::NetSenseOf(const CompressionRule& rule) const {
-  return netsense_[&rule - config_.rules.data()];
+  return netsense_[IndexOf(rule)];
+}
+
+std::vector<TrimMethod>& EncodingChooser::MethodsTo(NodeId parent) {
+  const auto [known, is_new] = methods_.try_emplace(parent);
+  if (is_new) {
+    for (const CompressionRule& rule : config_.rules) known->second.emplace_back(LightBelowOf(rule));
+  }
+  return known->second;
 }
 
 const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
@@ -45,13 +53,16 @@ Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex
   if (rule == nullptr) return Encoding{};
   const auto known = uplinks_.find(parent);
   const double share = known != uplinks_.end() && IsSentInPart(*rule) ? known->second.share() : 1;
-  return Make(*rule, ratios_.RatioTo(parent, *rule), share, {key.key, round, chunk, Half::kReduce});
+  return Make(*rule, {ratios_.RatioTo(parent, *rule), share, MethodsTo(parent)[IndexOf(*rule)].is_light()},
+              {key.key, round, chunk, Half::kReduce});
 }
 
 Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return Encoding{};
-  return Make(*rule, ratio, IsSentInPart(*rule) ? ratio : 1, {key.key, round, chunk, Half::kBroadcast});
+  const double share = IsSentInPart(*rule) ? ratio : 1;
+  // Nobody cuts it later.
+  return Make(*rule, {ratio, share, 1 - share < LightBelowOf(*rule)}, {key.key, round, chunk, Half::kBroadcast});
 }
 
 double EncodingChooser::ResultRatio(const KeySlice& key, const std::vector<NodeId>& children) {
@@ -73,7 +84,6 @@ bool EncodingChooser::IsSentInPart(const CompressionRule& rule) {
 }
 
 void EncodingChooser::ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t taken_bytes) {
-  if (!learns_shares_) return;
   taken_[parent].sent_bytes += sent_bytes;
   taken_[parent].taken_bytes += taken_bytes;
 }
@@ -87,26 +97,28 @@ void EncodingChooser::Observe(const std::vector<LinkRatios::Observation>& links)
   for (auto& [parent, uplink] : uplinks_) taken_.try_emplace(parent, Taken{1, 1});
   for (const auto& [parent, taken] : std::exchange(taken_, {})) {
     const double kept = static_cast<double>(taken.taken_bytes) / static_cast<double>(taken.sent_bytes);
-    uplinks_.try_emplace(parent, SentShare::OfContributions()).first->second.Observe(kept);
+    SentShare& uplink = uplinks_.try_emplace(parent, SentShare::OfContributions()).first->second;
+    for (TrimMethod& method : MethodsTo(parent)) method.Observe(1 - uplink.share() * kept);
+    if (learns_shares_) uplink.Observe(kept);
   }
 }
 
 // Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its
 // parts, and passes on whole. Roundings, on the contrary, must not agree, or their errors would add up.
-Encoding EncodingChooser::Make(const CompressionRule& rule, double ratio, double share,
+Encoding EncodingChooser::Make(const CompressionRule& rule, EncodingChoice choice,
                                const RoundScript::Place& place) const {
-  if (script_ != nullptr) script_->OnEncoding(place, ratio, share);
+  if (script_ != nullptr) script_->OnEncoding(place, choice);
   const bool is_shared = rule.codec == CodecId::kRandomK;
   const std::array<uint64_t, 5> seed = {place.key.value(), place.round.value(), place.chunk.value(),
                                         is_shared ? 0 : uint64_t{self_.value()},
                                         is_shared ? 0 : static_cast<uint64_t>(place.half)};
   const std::optional<NetSenseConfig>& netsense = NetSenseOf(rule);
-  return {.codec = rule.codec,
-          .ratio = ratio,
+  return {.codec = choice.is_light ? LightCodecOf(rule) : rule.codec,
+          .ratio = choice.ratio,
           .selection = rule.selection,
           .seed = XXH3_64bits(seed.data(), sizeof(seed)),
-          .share = share,
-          .netsense = netsense.has_value() ? NetSenseStepsFor(*netsense, ratio, place.half) : NetSenseSteps()};
+          .share = choice.share,
+          .netsense = netsense.has_value() ? NetSenseStepsFor(*netsense, choice.ratio, place.half) : NetSenseSteps()};
 }
 
 }  // namespace banyan

@@ -1,10 +1,13 @@
 // Chooses how each chunk that this node sends is encoded, from the job's compression rules and from what links can
 // carry. An uplink's chunk is encoded by the ratio of that link. A result is encoded by the ratio of the slowest link
 // of its whole tree on the way down: the same bytes go to all. The root knows it from the contributions, which carry it
-// up. The same way tells it how much of a result in levels they carry in time. Thread-compatible; owned by RoundEngine.
+// up. The same way tells it how much of a result in levels they carry in time. Frames say their codec, so that each
+// node chooses for itself between that of a rule and its light one. Thread-compatible; owned by RoundEngine.
 #ifndef BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 #define BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
@@ -14,8 +17,10 @@
 #include "node/rounds/link_ratios.h"
 #include "node/rounds/round_script.h"
 #include "node/trim/sent_share.h"
+#include "node/trim/trim_method.h"
 #include "proto/chunk_message.h"
 #include "proto/compression/compression_config.h"
+#include "proto/compression/encoding_choice.h"
 #include "proto/compression/ratio_config.h"
 #include "proto/policy_slice.h"
 
@@ -60,8 +65,11 @@ class EncodingChooser {
 
   // Whether it may be sent in part: queues may cut it, and what is left out comes back.
   static bool IsSentInPart(const CompressionRule& rule);
+  size_t IndexOf(const CompressionRule& rule) const { return &rule - config_.rules.data(); }
   const std::optional<NetSenseConfig>& NetSenseOf(const CompressionRule& rule) const;
-  Encoding Make(const CompressionRule& rule, double ratio, double share, const RoundScript::Place& place) const;
+  Encoding Make(const CompressionRule& rule, EncodingChoice choice, const RoundScript::Place& place) const;
+  // What suits contributions to the parent, by rule.
+  std::vector<TrimMethod>& MethodsTo(NodeId parent);
 
   NodeId self_;
   CompressionConfig config_;
@@ -70,6 +78,7 @@ class EncodingChooser {
   RoundScript* script_;
   std::map<NodeId, SentShare> results_;                  // of results in levels, by child
   std::map<NodeId, SentShare> uplinks_;                  // of contributions in levels, by parent
+  std::map<NodeId, std::vector<TrimMethod>> methods_;    // likewise
   std::map<NodeId, Taken> taken_;                        // since the last round, likewise
   std::vector<std::optional<NetSenseConfig>> netsense_;  // by rule
   std::map<KeyId, const CompressionRule*> rules_;        // null: fp32

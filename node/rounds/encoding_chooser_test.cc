@@ -137,6 +137,35 @@ TEST(EncodingChooserTest, AllIsSentWhereTheRestWouldBeLostOrChanceCuts) {
   EXPECT_EQ(lossy.ResultRatio(kWeight, {kOther}), 1);
 }
 
+TEST(EncodingChooserTest, AnUplinkIsLightUntilMuchIsCut) {
+  for (const bool error_feedback : {true, false}) {
+    CompressionConfig config = InLevels(error_feedback);
+    config.rules[0].numbers = {{"light_below", 0.2}};
+    EncodingChooser chooser(kSelf, config);
+    const CodecId light = error_feedback ? CodecId::kTrimSign : CodecId::kTrimSd;
+    const auto codec = [&] { return chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther).codec; };
+    const auto observe = [&](int64_t taken_bytes) {
+      chooser.ObserveUplink(kOther, 1000, taken_bytes);
+      chooser.Observe({});
+    };
+    EXPECT_EQ(codec(), light);
+    observe(100);
+    EXPECT_EQ(codec(), CodecId::kTrimRht);
+    observe(900);
+    EXPECT_EQ(codec(), CodecId::kTrimRht) << "not yet";
+    for (int round = 0; round < 20; ++round) observe(1000);
+    EXPECT_EQ(codec(), light);
+  }
+}
+
+TEST(EncodingChooserTest, AResultIsLightWhereLittleOfItIsLeftOut) {
+  CompressionConfig config = InLevels();
+  config.rules[0].numbers = {{"light_below", 0.2}};
+  EncodingChooser chooser(kSelf, config);
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.9).codec, CodecId::kTrimSign);
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.7).codec, CodecId::kTrimRht);
+}
+
 TEST(EncodingChooserTest, RandomKTakesTheSameElementsEverywhere) {
   CompressionConfig config = TopK();
   config.rules[0].codec = CodecId::kRandomK;

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "core/ids.h"
+#include "proto/compression/encoding_choice.h"
 #include "proto/half.h"
 #include "proto/policy_slice.h"
 
@@ -31,8 +32,8 @@ class RoundScript {
 
   // This policy governs the round.
   virtual void OnBound(KeyId /*key*/, Round /*round*/, const PolicySlice& /*slice*/) {}
-  // The piece is about to be encoded by this ratio, and so much of the encoding to be sent; may change both.
-  virtual void OnEncoding(const Place& /*place*/, double& /*ratio*/, double& /*share*/) {}
+  // The piece is about to be encoded so; may change it.
+  virtual void OnEncoding(const Place& /*place*/, EncodingChoice& /*choice*/) {}
   // The result lacks the last `frames` frames of this node's contribution, which were cut.
   virtual void OnCut(const Place& /*place*/, uint32_t /*frames*/) {}
   // Returns how many last frames of this node's contribution are cut before they leave.

@@ -27,9 +27,9 @@ void TranscriptRecorder::OnBound(KeyId key, Round round, const PolicySlice& slic
   entries_.emplace_back(TranscriptBound{key, round, slice.version});
 }
 
-void TranscriptRecorder::OnEncoding(const Place& place, double& ratio, double& share) {
-  if (ratio == 1 && share == 1) return;
-  entries_.emplace_back(TranscriptEncoding{place.key, place.round, place.chunk, place.half, ratio, share});
+void TranscriptRecorder::OnEncoding(const Place& place, EncodingChoice& choice) {
+  if (choice == EncodingChoice()) return;
+  entries_.emplace_back(TranscriptEncoding{place.key, place.round, place.chunk, place.half, choice});
 }
 
 void TranscriptRecorder::OnCut(const Place& place, uint32_t frames) {

@@ -24,7 +24,7 @@ class TranscriptRecorder : public NodeScript {
   explicit TranscriptRecorder(const std::string& node);
 
   void OnBound(KeyId key, Round round, const PolicySlice& slice) override;
-  void OnEncoding(const Place& place, double& ratio, double& share) override;
+  void OnEncoding(const Place& place, EncodingChoice& choice) override;
   void OnCut(const Place& place, uint32_t frames) override;
   absl::Status OnJoined(const JoinAccepted& accepted) override;
   void OnKeys(const KeysAssigned& assigned) override { entries_.emplace_back(assigned); }

@@ -76,13 +76,16 @@ TEST_F(TranscriptRecorderTest, NotesAPolicyOnceAndRoundsWhereItChanges) {
 
 TEST_F(TranscriptRecorderTest, NotesEncodingsThatAreNotWhole) {
   EndStep();
-  double whole = 1;
-  double half = 0.5;
-  recorder_.OnEncoding({KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}, whole, whole);
+  const RoundScript::Place place = {KeyId(1), Round(1), ChunkIndex(0), Half::kReduce};
+  EncodingChoice whole;
+  recorder_.OnEncoding(place, whole);
   EXPECT_TRUE(EndStep().empty());
-  recorder_.OnEncoding({KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}, half, whole);
-  EXPECT_EQ(EndStep().size(), 1u);
-  EXPECT_EQ(half, 0.5);
+  for (EncodingChoice choice : {EncodingChoice{.ratio = 0.5}, {.share = 0.5}, {.is_light = true}}) {
+    const EncodingChoice before = choice;
+    recorder_.OnEncoding(place, choice);
+    EXPECT_EQ(EndStep().size(), 1u);
+    EXPECT_EQ(choice, before);
+  }
 }
 
 TEST_F(TranscriptRecorderTest, RefusesAJobThatCannotBeReplayed) {

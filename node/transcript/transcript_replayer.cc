@@ -1,7 +1,6 @@
 #include "node/transcript/transcript_replayer.h"
 
 #include <optional>
-#include <tuple>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -9,9 +8,9 @@
 
 namespace banyan {
 
-void TranscriptReplayer::OnEncoding(const Place& place, double& ratio, double& share) {
+void TranscriptReplayer::OnEncoding(const Place& place, EncodingChoice& choice) {
   const auto known = transcript_->encodings.find({place.key, place.round, place.chunk, place.half});
-  std::tie(ratio, share) = known == transcript_->encodings.end() ? std::pair(1.0, 1.0) : known->second;
+  choice = known == transcript_->encodings.end() ? EncodingChoice() : known->second;
 }
 
 uint32_t TranscriptReplayer::CutOf(const Place& place) const {

@@ -26,7 +26,7 @@ class TranscriptReplayer : public NodeScript {
  public:
   explicit TranscriptReplayer(std::shared_ptr<const NodeTranscript> transcript) : transcript_(std::move(transcript)) {}
 
-  void OnEncoding(const Place& place, double& ratio, double& share) override;
+  void OnEncoding(const Place& place, EncodingChoice& choice) override;
   uint32_t CutOf(const Place& place) const override;
   bool MayComplete(KeyId key, Round round) const override;
   absl::Status OnJoined(const JoinAccepted& accepted) override;

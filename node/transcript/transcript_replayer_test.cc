@@ -20,7 +20,7 @@ class TranscriptReplayerTest : public testing::Test {
     transcript.start.node = "n1";
     transcript.joined.node = NodeId(4);
     transcript.keys = {KeySlice{KeyId(1), "w", 10, 0}};
-    transcript.encodings[{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}] = {0.25, 0.5};
+    transcript.encodings[{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}] = {0.25, 0.5, true};
     transcript.cuts[{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}] = 3;
     transcript.events = {TranscriptComplete{KeyId(1), Round(1), 77}};
     replayer_ = std::make_unique<TranscriptReplayer>(std::make_shared<const NodeTranscript>(std::move(transcript)));
@@ -38,12 +38,11 @@ class TranscriptReplayerTest : public testing::Test {
 
 // What happens to calls and rounds is for sim/replay_test.cc, with whole jobs.
 TEST_F(TranscriptReplayerTest, EncodesAndCutsAsItWas) {
-  double ratio = 0.1;
-  double share = 0.1;
-  replayer_->OnEncoding({KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}, ratio, share);
-  EXPECT_EQ(std::pair(ratio, share), std::pair(0.25, 0.5));
-  replayer_->OnEncoding({KeyId(1), Round(2), ChunkIndex(0), Half::kReduce}, ratio, share);
-  EXPECT_EQ(std::pair(ratio, share), std::pair(1.0, 1.0));
+  EncodingChoice choice = {0.1, 0.1, false};
+  replayer_->OnEncoding({KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}, choice);
+  EXPECT_EQ(choice, (EncodingChoice{0.25, 0.5, true}));
+  replayer_->OnEncoding({KeyId(1), Round(2), ChunkIndex(0), Half::kReduce}, choice);
+  EXPECT_EQ(choice, EncodingChoice());
   EXPECT_EQ(replayer_->CutOf({KeyId(1), Round(1), ChunkIndex(0), Half::kReduce}), 3u);
   EXPECT_EQ(replayer_->CutOf({KeyId(1), Round(1), ChunkIndex(1), Half::kReduce}), 0u);
 }

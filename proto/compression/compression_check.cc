@@ -30,8 +30,24 @@ std::optional<FieldProblem> FindDenseProblem(const CompressionRule& rule, const 
   if (rule.controller != RatioControllerKind::kFixed) {
     return FieldProblem{"controller", absl::StrCat("none", expected), std::string(NameOf(rule.controller))};
   }
-  if (rule.numbers.empty()) return std::nullopt;
-  return FieldProblem{rule.numbers[0].name, absl::StrCat("none", expected), absl::StrCat(rule.numbers[0].value)};
+  for (const ControllerNumber& number : rule.numbers) {
+    if (number.name == kLightBelow) continue;
+    return FieldProblem{number.name, absl::StrCat("none", expected), absl::StrCat(number.value)};
+  }
+  return std::nullopt;
+}
+
+// Only a transform costs what a light codec saves.
+std::optional<FieldProblem> FindLightProblem(const CompressionRule& rule, const CodecTraits& codec) {
+  if (rule.codec == CodecId::kTrimRht || rule.codec == CodecId::kTrimRhtLevels) return std::nullopt;
+  for (const ControllerNumber& number : rule.numbers) {
+    if (number.name != kLightBelow) continue;
+    return FieldProblem{
+        number.name,
+        absl::StrCat("none with codec ", codec.name, ", since only trim_rht and trim_rht_levels have a lighter one"),
+        absl::StrCat(number.value)};
+  }
+  return std::nullopt;
 }
 
 // NetSenseML's Algorithm 2 chooses between elements, and writes halves, where top-k does.
@@ -61,6 +77,7 @@ std::optional<FieldProblem> FindRuleProblem(const CompressionRule& rule) {
     if (auto problem = FindDenseProblem(rule, *codec); problem.has_value()) return problem;
   }
   if (auto problem = FindStepsProblem(rule, *codec); problem.has_value()) return problem;
+  if (auto problem = FindLightProblem(rule, *codec); problem.has_value()) return problem;
   if (rule.selection != TopKSelection::kExact && rule.codec != CodecId::kTopK) {
     return FieldProblem{"selection", absl::StrCat("none with codec ", codec->name, ", since only topk selects"),
                         "sampled"};

@@ -73,6 +73,23 @@ TEST(CompressionCheckTest, OnlyTopKQuantizesAndPrunes) {
   }
 }
 
+TEST(CompressionCheckTest, OnlyATransformHasALighterCodec) {
+  CompressionRule rule = {.codec = CodecId::kTrimRht, .numbers = {{"light_below", 0.2}}};
+  EXPECT_EQ(Problem(rule), "");
+  rule.codec = CodecId::kTrimRhtLevels;
+  EXPECT_EQ(Problem(rule), "");
+  for (CodecId codec : {CodecId::kTrimSign, CodecId::kTopK, CodecId::kFp16}) {
+    rule.codec = codec;
+    EXPECT_EQ(Problem(rule), absl::StrCat("light_below: none with codec ", CodecName(codec),
+                                          ", since only trim_rht and trim_rht_levels have a lighter one"));
+  }
+  rule.codec = CodecId::kTrimRht;
+  rule.numbers = {{"light_below", 0.2}, {"ratio", 0.1}};
+  EXPECT_THAT(Problem(rule), StartsWith("ratio: none with codec trim_rht, which sends every element"));
+  rule.numbers = {{"light_below", 1.5}};
+  EXPECT_EQ(Problem(rule), "light_below: a number from 0 to 1");
+}
+
 TEST(CompressionCheckTest, EveryCodecHasErrorFeedback) {
   for (CodecId codec : AllCodecIds()) {
     EXPECT_EQ(Problem({.codec = codec, .error_feedback = false}), "");

@@ -11,7 +11,8 @@
 namespace banyan {
 
 struct FixedConfig {
-  double ratio = 0.1;  // share of elements; the uniform ratio that both papers compare with
+  double ratio = 0.1;      // share of elements; the uniform ratio that both papers compare with
+  double light_below = 0;  // of a codec in levels with a transform: the share that is cut from which on it is used
 
   friend bool operator==(const FixedConfig&, const FixedConfig&) = default;
 };

@@ -169,7 +169,8 @@ std::vector<std::string> NamesOf(const std::vector<RatioNumber>& numbers) {
 std::vector<RatioNumber> NumbersOf(RatioControllerKind kind) {
   switch (kind) {
     case Kind::kFixed:
-      return {Number<&Config::fixed, &FixedConfig::ratio>("ratio", kLeastRatio, 1)};
+      return {Number<&Config::fixed, &FixedConfig::ratio>("ratio", kLeastRatio, 1),
+              Number<&Config::fixed, &FixedConfig::light_below>(kLightBelow, 0, 1)};
     case Kind::kNetSense:
       return NetSenseNumbers();
     case Kind::kDa1:
@@ -192,7 +193,7 @@ bool IsRatioNumber(absl::string_view name) {
 }
 
 bool IsEncodingNumber(absl::string_view name) {
-  return name == "quantize_below" || name == "quantize_rms" || name == "prune_factor";
+  return name == "quantize_below" || name == "quantize_rms" || name == "prune_factor" || name == kLightBelow;
 }
 
 std::optional<FieldProblem> SetRatioNumbers(RatioControllerKind kind, absl::Span<const ControllerNumber> numbers,

@@ -15,6 +15,9 @@
 
 namespace banyan {
 
+// The number of a codec in levels with a transform: below this share that is cut another, light one takes its place.
+inline constexpr absl::string_view kLightBelow = "light_below";
+
 struct RatioNumber {
   absl::string_view name;  // as overlay.yaml has it
   double least = 0;        // that is allowed
@@ -33,7 +36,7 @@ std::vector<RatioNumber> NumbersOf(RatioControllerKind kind);
 // Returns whether any kind has a number named `name`.
 bool IsRatioNumber(absl::string_view name);
 
-// Returns whether the number named `name` is one for top-k, which encodes with the ratio, and not for the controller.
+// Returns whether the number named `name` is one for whoever encodes, and not for the controller.
 bool IsEncodingNumber(absl::string_view name);
 
 // A fault in a setting: `field` should have been what was expected.

@@ -42,9 +42,10 @@ std::vector<std::string> NamesOf(Kind kind) {
 // value differs from the default and from those of the other fields.
 
 TEST(RatioNumbersTest, EveryFieldOfFixedHasAName) {
-  const auto [ratio] = Made(Kind::kFixed, {{"ratio", 0.25}}).fixed;
+  const auto [ratio, light_below] = Made(Kind::kFixed, {{"ratio", 0.25}, {"light_below", 0.2}}).fixed;
   EXPECT_EQ(ratio, 0.25);
-  EXPECT_EQ(NumbersOf(Kind::kFixed).size(), 1u);
+  EXPECT_EQ(light_below, 0.2);
+  EXPECT_EQ(NumbersOf(Kind::kFixed).size(), 2u);
 }
 
 TEST(RatioNumbersTest, EveryFieldOfNetSenseHasAName) {
@@ -145,7 +146,7 @@ TEST(RatioNumbersTest, EachLawHasItsOwnNumbers) {
                                                         "delay_variation", "increase_step", "decrease_step"));
   EXPECT_THAT(NamesOf(Kind::kDa5), UnorderedElementsAre("start_ratio", "least_ratio", "greatest_ratio", "window_rounds",
                                                         "delay_slack", "increase_step", "decrease_factor"));
-  EXPECT_THAT(NamesOf(Kind::kFixed), ElementsAre("ratio"));
+  EXPECT_THAT(NamesOf(Kind::kFixed), ElementsAre("ratio", "light_below"));
   EXPECT_TRUE(NumbersOf(static_cast<Kind>(99)).empty());
 }
 

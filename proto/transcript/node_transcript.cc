@@ -65,8 +65,7 @@ class Reader {
     return absl::OkStatus();
   }
   absl::Status On(const TranscriptEncoding& encoding) {
-    transcript_.encodings[{encoding.key, encoding.round, encoding.chunk, encoding.half}] = {encoding.ratio,
-                                                                                            encoding.share};
+    transcript_.encodings[{encoding.key, encoding.round, encoding.chunk, encoding.half}] = encoding.choice;
     return absl::OkStatus();
   }
   absl::Status On(const TranscriptCut& cut) {

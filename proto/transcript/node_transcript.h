@@ -30,7 +30,7 @@ struct NodeTranscript {
   std::vector<KeySlice> keys;  // without gaps, from 1
   std::map<PolicyVersion, PolicySlice> policies;
   std::map<KeyId, std::map<Round, PolicyVersion>> bound;  // by the first round of each policy
-  std::map<Place, std::pair<double, double>> encodings;   // ratio and share
+  std::map<Place, EncodingChoice> encodings;
   std::map<Place, uint32_t> cuts;
   std::vector<Event> events;
 

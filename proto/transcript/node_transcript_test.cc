@@ -50,7 +50,7 @@ std::vector<TranscriptEntry> Sample() {
           Keys(),
           Policy(3),
           TranscriptBound{KeyId(1), Round(4), PolicyVersion(3)},
-          TranscriptEncoding{KeyId(1), Round(4), ChunkIndex(2), Half::kBroadcast, 0.25, 0.5},
+          TranscriptEncoding{KeyId(1), Round(4), ChunkIndex(2), Half::kBroadcast, {0.25, 0.5, true}},
           TranscriptCut{KeyId(1), Round(4), ChunkIndex(2), 7},
           TranscriptCall{WorkerId(3), TranscriptCall::Kind::kFlush, KeyId(1)},
           TranscriptLeftOut{KeyId(1), Round(5)},
@@ -83,9 +83,9 @@ TEST(TranscriptWireTest, NamesWhatIsMalformed) {
               HasSubstr("entries[0].start.format: 1 to 1, which this program reads expected, 2, written by Banyan"));
   EXPECT_THAT(error(TranscriptBound{KeyId(0), Round(1), PolicyVersion(1)}), HasSubstr("bound.key"));
   EXPECT_THAT(error(TranscriptBound{KeyId(1), Round(1), PolicyVersion(0)}), HasSubstr("bound.policy"));
-  EXPECT_THAT(error(TranscriptEncoding{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce, 0, 1}),
+  EXPECT_THAT(error(TranscriptEncoding{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce, {0, 1}}),
               HasSubstr("encoding.ratio"));
-  EXPECT_THAT(error(TranscriptEncoding{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce, 1, 2}),
+  EXPECT_THAT(error(TranscriptEncoding{KeyId(1), Round(1), ChunkIndex(0), Half::kReduce, {1, 2}}),
               HasSubstr("encoding.share"));
   EXPECT_THAT(error(TranscriptCut{KeyId(1), Round(1), ChunkIndex(0), 0}), HasSubstr("cut.frames"));
   EXPECT_THAT(error(TranscriptCall{WorkerId(0), static_cast<TranscriptCall::Kind>(9), KeyId(1)}),
@@ -111,7 +111,7 @@ TEST(NodeTranscriptTest, LooksUpWhatIsRecorded) {
   EXPECT_EQ(read->PolicyOf(KeyId(1), Round(20)), std::pair(PolicyVersion(4), Round(20)));
   EXPECT_EQ(read->PolicyOf(KeyId(2), Round(5)).first, PolicyVersion(0));
   const NodeTranscript::Place place = {KeyId(1), Round(4), ChunkIndex(2), Half::kBroadcast};
-  EXPECT_EQ(read->encodings.at(place), std::pair(0.25, 0.5));
+  EXPECT_EQ(read->encodings.at(place), (EncodingChoice{0.25, 0.5, true}));
   EXPECT_EQ(read->cuts.at({KeyId(1), Round(4), ChunkIndex(2), Half::kReduce}), 7u);
   EXPECT_EQ(read->events.size(), 3u);
 }

@@ -8,6 +8,7 @@
 
 #include "core/ids.h"
 #include "core/version.h"
+#include "proto/compression/encoding_choice.h"
 #include "proto/half.h"
 #include "proto/scheduler_messages.h"
 
@@ -32,14 +33,13 @@ struct TranscriptBound {
   friend bool operator==(const TranscriptBound&, const TranscriptBound&) = default;
 };
 
-// A chunk was encoded by this ratio, and so much of it sent. One that has no entry: by 1, all of it.
+// A chunk was encoded so. One that has no entry: as the default says.
 struct TranscriptEncoding {
   KeyId key;
   Round round;
   ChunkIndex chunk;
   Half half = Half::kReduce;  // kBroadcast: the result, at its root
-  double ratio = 1;
-  double share = 1;
+  EncodingChoice choice;
   friend bool operator==(const TranscriptEncoding&, const TranscriptEncoding&) = default;
 };
 

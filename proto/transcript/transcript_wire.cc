@@ -30,8 +30,9 @@ void Write(const TranscriptEncoding& from, transcript::Entry& entry) {
   to.set_round(from.round.value());
   to.set_chunk(from.chunk.value());
   to.set_is_result(from.half == Half::kBroadcast);
-  to.set_ratio(from.ratio);
-  to.set_share(from.share);
+  to.set_ratio(from.choice.ratio);
+  to.set_share(from.choice.share);
+  to.set_is_light(from.choice.is_light);
 }
 
 void Write(const TranscriptCut& from, transcript::Entry& entry) {
@@ -80,8 +81,8 @@ TranscriptEncoding Read(const transcript::Encoding& from, FieldReader fields) {
           Round(from.round()),
           ChunkIndex(from.chunk()),
           from.is_result() ? Half::kBroadcast : Half::kReduce,
-          fields.FiniteBetween("ratio", from.ratio(), kLeast, 1),
-          fields.FiniteBetween("share", from.share(), kLeast, 1)};
+          {fields.FiniteBetween("ratio", from.ratio(), kLeast, 1),
+           fields.FiniteBetween("share", from.share(), kLeast, 1), from.is_light()}};
 }
 
 TranscriptCut Read(const transcript::Cut& from, FieldReader fields) {

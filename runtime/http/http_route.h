@@ -22,6 +22,7 @@ struct HttpRoute {
   std::string path;
   std::function<HttpContent()> answer;
   EventSource events = nullptr;  // a stream in place of an answer
+  bool is_for_all = false;       // also for those without the token
 };
 
 }  // namespace banyan

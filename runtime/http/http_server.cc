@@ -13,6 +13,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runtime/http/bearer_token.h"
 #include "runtime/http/http_host.h"
 
 namespace banyan {
@@ -53,6 +54,17 @@ int QueueText(MHD_Connection* connection, unsigned code, const char* content_typ
                MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY));
 }
 
+int QueueUnauthorized(MHD_Connection* connection) {
+  constexpr char kBody[] = "expected the token: `Authorization: Bearer TOKEN`, or as the password in a browser\n";
+  MHD_Response* const response =
+      MHD_create_response_from_buffer(sizeof(kBody) - 1, const_cast<char*>(kBody), MHD_RESPMEM_PERSISTENT);
+  // Basic, which makes browsers ask for it.
+  const bool is_whole = response != nullptr && MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+                                                                       "Basic realm=\"banyan\"") == MHD_YES;
+  if (response != nullptr && !is_whole) MHD_destroy_response(response);
+  return is_whole ? Queue(connection, MHD_HTTP_UNAUTHORIZED, kText, response) : MHD_NO;
+}
+
 MHD_Result HandleRequest(void* server, MHD_Connection* connection, const char* path, const char* method, const char*,
                          const char*, size_t* upload_size_bytes, void**) {
   *upload_size_bytes = 0;
@@ -80,10 +92,10 @@ MHD_Daemon* StartDaemon(const addrinfo& at, HttpServer* server) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Serve(const std::string& address,
-                                                              std::vector<HttpRoute> routes) {
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Serve(const std::string& address, std::vector<HttpRoute> routes,
+                                                              std::string token) {
   const size_t colon = address.rfind(':');
-  std::unique_ptr<HttpServer> server(new HttpServer(std::move(routes)));
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(routes), std::move(token)));
   const absl::Status status = server->Start(address.substr(0, colon), address.substr(colon + 1));
   if (status.ok()) return server;
   return absl::UnavailableError(
@@ -118,6 +130,12 @@ const HttpRoute* HttpServer::FindRoute(absl::string_view path) const {
   return nullptr;
 }
 
+bool HttpServer::IsAdmitted(MHD_Connection* connection, const HttpRoute* route) const {
+  if (token_.empty() || (route != nullptr && route->is_for_all)) return true;
+  const char* given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
+  return given != nullptr && GivesToken(given, token_);
+}
+
 int HttpServer::Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method) {
   if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
     return QueueText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, kText, "expected GET or HEAD\n");
@@ -128,6 +146,7 @@ int HttpServer::Handle(MHD_Connection* connection, absl::string_view path, absl:
                      "expected the host that was asked for to be localhost or an address\n");
   }
   const HttpRoute* const route = FindRoute(path);
+  if (!IsAdmitted(connection, route)) return QueueUnauthorized(connection);
   if (route != nullptr) return Answer(connection, *route, method == MHD_HTTP_METHOD_HEAD);
   const std::string paths =
       absl::StrJoin(routes_, ", ", [](std::string* out, const HttpRoute& known) { absl::StrAppend(out, known.path); });

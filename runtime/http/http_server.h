@@ -1,4 +1,4 @@
-// Serves answers and event streams over HTTP to whoever asks: there is no authentication, and nothing to be written.
+// Serves answers and event streams over HTTP to whoever asks, or gives a token; there is nothing to be written.
 // It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback it answers no
 // web page of another site. Thread-compatible, but Wake is for any thread.
 // Invariants:
@@ -27,8 +27,10 @@ namespace banyan {
 class HttpServer {
  public:
   // `address` is host:port, in the form that CheckHttpAddress takes; the host * is every interface, port 0 a free one.
-  // UNAVAILABLE when it cannot be bound.
-  static absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const std::string& address, std::vector<HttpRoute> routes);
+  // UNAVAILABLE when it cannot be bound. With a `token` that is not empty, who does not give it gets 401 and nothing
+  // else, but for routes that are for all.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const std::string& address, std::vector<HttpRoute> routes,
+                                                           std::string token = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Routes are not called any more when this returns.
@@ -45,12 +47,15 @@ class HttpServer {
   int Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method);
 
  private:
-  explicit HttpServer(std::vector<HttpRoute> routes) : routes_(std::move(routes)) {}
+  HttpServer(std::vector<HttpRoute> routes, std::string token) : routes_(std::move(routes)), token_(std::move(token)) {}
   absl::Status Start(const std::string& host, const std::string& port);
+  // Whether the request gives the token, if one is asked for.
+  bool IsAdmitted(MHD_Connection* connection, const HttpRoute* route) const;
   int Answer(MHD_Connection* connection, const HttpRoute& route, bool is_head);
   const HttpRoute* FindRoute(absl::string_view path) const;
 
   const std::vector<HttpRoute> routes_;
+  const std::string token_;  // empty: everybody may read
   EventStreams streams_;
   std::string url_;
   bool is_loopback_ = false;

@@ -55,6 +55,29 @@ TEST(HttpServerTest, AnswersItsPathsAndNamesThemOtherwise) {
   EXPECT_THAT(HttpGet(port, "/../etc/passwd"), HasSubstr(" 404 "));
 }
 
+TEST(HttpServerTest, WithATokenNobodyElseReads) {
+  const auto text = [] { return HttpContent{"text/plain", "ok"}; };
+  const auto events = [](uint64_t&) { return std::string("data: secret\n\n"); };
+  auto server = HttpServer::Serve(
+      "127.0.0.1:0", {{"/page", text}, {"/events", nullptr, events}, {"/healthz", text, nullptr, true}}, "0123456789");
+  ASSERT_TRUE(server.ok()) << server.status();
+  const int port = PortOf(**server);
+  for (const char* path : {"/page", "/events", "/nothing"}) {
+    for (const char* header : {"", "Authorization: Bearer 012345678X\r\n", "Authorization: 0123456789\r\n"}) {
+      const std::string answer =
+          Ask(port, absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: localhost\r\n", header, "\r\n"));
+      EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("WWW-Authenticate: Basic realm"),
+                                Not(HasSubstr("secret")), Not(HasSubstr("/page"))))
+          << path << header;
+    }
+  }
+  EXPECT_THAT(HttpGet(port, "/healthz"), StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Ask(port, "GET /page HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer 0123456789\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(Ask(port, "GET /page HTTP/1.0\r\nHost: localhost\r\nAuthorization: Basic bWU6MDEyMzQ1Njc4OQ==\r\n\r\n"),
+              StartsWith("HTTP/1.1 200 OK"));
+}
+
 TEST(HttpServerTest, EveryAnswerKeepsForeignCodeOut) {
   const auto server = Serve();
   ASSERT_NE(server, nullptr);

@@ -23,9 +23,9 @@ std::string Property(absl::string_view name, absl::string_view value) {
 
 }  // namespace
 
-std::string ZmtpGreeting() {
+std::string ZmtpGreeting(absl::string_view mechanism) {
   std::string greeting("\xff\0\0\0\0\0\0\0\1\x7f\3\0", 12);
-  greeting += "NULL";
+  greeting.append(mechanism.data(), mechanism.size());
   greeting.resize(kGreetingBytes);
   return greeting;
 }

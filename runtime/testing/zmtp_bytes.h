@@ -11,8 +11,8 @@
 
 namespace banyan {
 
-// What a client says first, without security.
-std::string ZmtpGreeting();
+// What a client says first, without security or by another mechanism.
+std::string ZmtpGreeting(absl::string_view mechanism = "NULL");
 // And then, as a DEALER; `routing_id` is usually empty.
 std::string ZmtpReady(absl::string_view routing_id = "");
 std::string ZmtpHandshake();

@@ -48,7 +48,8 @@ std::string HostOf(int fd) {
 }  // namespace
 
 AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, bool encrypts)
-    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED), encrypts_(encrypts) {}
+    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
+      encrypts_(encrypts) {}
 
 bool AcceptedSockets::Watch() {
   Read();
@@ -58,15 +59,18 @@ bool AcceptedSockets::Watch() {
 void AcceptedSockets::Read() {
   while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
     has_news_ = true;
+    if (happening->event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
+      ++malformed_;
+      continue;
+    }
     Accepted& socket = sockets_[happening->value];
     if (happening->event == ZMQ_EVENT_ACCEPTED) {
-      socket = Accepted{.ordinal = next_ordinal_++};
+      socket = Accepted{.ordinal = next_ordinal_++, .host = HostOf(happening->value)};
       ++open_;
+      ++strangers_;
     } else if (!socket.has_ended) {
-      if (!socket.route.empty()) {
-        ended_.push_back(std::move(socket.route));
-        --named_;
-      }
+      if (socket.IsStranger()) --strangers_;
+      if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
       socket = Accepted{.has_ended = true};
       --open_;
     }
@@ -85,11 +89,8 @@ void AcceptedSockets::Name(const std::string& route, int fd) {
     return;
   }
   // Connections are read in the order in which they began: the earlier one with this descriptor is no more.
-  if (socket.route.empty()) {
-    ++named_;
-  } else {
-    ended_.push_back(std::move(socket.route));
-  }
+  if (socket.IsStranger()) --strangers_;
+  if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
   socket.route = route;
   socket.read_bytes = 0;
 }
@@ -107,7 +108,7 @@ void AcceptedSockets::End(const std::string& route, int fd) {
   if (socket != sockets_.end() && socket->second.route == route) EndIfStillThere(fd, socket->second.ordinal);
 }
 
-int AcceptedSockets::EndHoarders(int64_t most_bytes) {
+int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers) {
   struct Hoard {
     int64_t bytes = 0;
     int fd = -1;
@@ -117,7 +118,7 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes) {
   std::vector<Hoard> too_large;
   int64_t strangers_bytes = 0;
   for (const auto& [fd, socket] : sockets_) {
-    if (socket.has_ended) continue;
+    if (socket.has_ended || socket.is_ending) continue;
     const Hoard hoard{TakenBytes(fd) - socket.read_bytes, fd, socket.ordinal};
     if (socket.route.empty()) {
       of_strangers.push_back(hoard);
@@ -128,7 +129,7 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes) {
   }
   std::sort(of_strangers.begin(), of_strangers.end(), [](const Hoard& a, const Hoard& b) { return a.bytes > b.bytes; });
   for (const Hoard& hoard : of_strangers) {
-    if (strangers_bytes <= most_bytes) break;
+    if (strangers_bytes <= most_of_strangers) break;
     too_large.push_back(hoard);
     strangers_bytes -= hoard.bytes;
   }
@@ -146,8 +147,8 @@ int AcceptedSockets::EndCrowd(size_t most) {
   std::map<std::string, std::vector<Stranger>> by_host;
   size_t count = 0;
   for (const auto& [fd, socket] : sockets_) {
-    if (socket.has_ended || !socket.route.empty()) continue;
-    by_host[HostOf(fd)].push_back({fd, socket.ordinal});
+    if (!socket.IsStranger()) continue;
+    by_host[socket.host].push_back({fd, socket.ordinal});
     ++count;
   }
   for (auto& [host, strangers] : by_host) {
@@ -173,7 +174,10 @@ bool AcceptedSockets::EndIfStillThere(int fd, uint64_t ordinal) {
   Read();
   const auto socket = sockets_.find(fd);
   const bool is_there = socket != sockets_.end() && socket->second.ordinal == ordinal && !socket->second.has_ended;
-  return is_there && shutdown(duplicate.get(), SHUT_RDWR) == 0;
+  if (!is_there || socket->second.is_ending || shutdown(duplicate.get(), SHUT_RDWR) != 0) return false;
+  if (socket->second.IsStranger()) --strangers_;
+  socket->second.is_ending = true;
+  return true;
 }
 
 }  // namespace banyan

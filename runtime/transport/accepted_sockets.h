@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/transport/socket_frames.h"
@@ -35,31 +36,39 @@ class AcceptedSockets {
   void Name(const std::string& route, int fd);
   // Counts a message of the connection `route`, all of which has been read now.
   void CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames);
+  // Returns how many have begun as no peer of this process does since the last call: without keys where they are asked
+  // for, or with bytes that are not ZeroMQ's. ZeroMQ has ended them.
+  int TakeMalformed() { return std::exchange(malformed_, 0); }
   // Returns the named connections that have ended, each once.
   std::vector<std::string> TakeEnded();
 
   // Ends the connection `route`, unless it has ended: what waits on it in either direction is dropped.
   void End(const std::string& route, int fd);
   // Ends connections of which ZeroMQ keeps too much, and returns how many: more than `most_bytes` of one, or together
-  // of all that have not brought one message yet, of these the largest. To be called when every whole message has been
-  // read: then it keeps nothing but parts. It does so for ever, as none of its own limits is on the parts of a message.
-  int EndHoarders(int64_t most_bytes);
+  // more than `most_of_strangers` of all that have not brought one message yet, of these the largest. To be called when
+  // every whole message has been read: then it keeps nothing but parts. It does so for ever, as none of its own limits
+  // is on the parts of a message.
+  int EndHoarders(int64_t most_bytes, int64_t most_of_strangers);
   // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
   // many. The oldest of the host that has most of them goes first.
   int EndCrowd(size_t most);
-  size_t strangers() const { return open_ - named_; }
+  size_t strangers() const { return strangers_; }
   bool empty() const { return open_ == 0; }
 
  private:
   struct Accepted {
     std::string route = {};  // once a message has been read
     bool has_ended = false;  // the last of all with this descriptor
+    bool is_ending = false;  // by EndIfStillThere, and not reported yet
     int64_t read_bytes = 0;
-    uint64_t ordinal = 0;  // of this connection among all
+    uint64_t ordinal = 0;   // of this connection among all
+    std::string host = {};  // at the other end
+
+    bool IsStranger() const { return ordinal > 0 && !has_ended && !is_ending && route.empty(); }
   };
 
   void Read();
-  // Returns whether the connection with this ordinal was still there.
+  // Returns whether the connection with this ordinal was still there, and was not being ended already.
   bool EndIfStillThere(int fd, uint64_t ordinal);
 
   SocketMonitor monitor_;
@@ -67,9 +76,10 @@ class AcceptedSockets {
   std::vector<std::string> ended_;
   uint64_t next_ordinal_ = 1;
   bool has_news_ = false;
+  int malformed_ = 0;
   const bool encrypts_;
-  size_t open_ = 0;   // as reported
-  size_t named_ = 0;  // of these, those that have brought a message
+  size_t open_ = 0;       // as reported
+  size_t strangers_ = 0;  // of these, those that have brought no message and are not being ended
 };
 
 }  // namespace banyan

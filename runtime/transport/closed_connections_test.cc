@@ -207,7 +207,7 @@ TEST_F(ClosedConnectionsTest, AFloodOfGoAwayEndsAConnectionOnceEach) {
 // ZeroMQ keeps the frames of a message until the last one comes, and no limit of its own is on their number.
 TEST_F(ClosedConnectionsTest, AMessageWithoutEndEndsItsConnectionAlone) {
   SocketLimits limits;
-  limits.max_message_bytes = 1 << 20;
+  limits.max_stranger_bytes = 1 << 20;
   auto server = Bind("tcp://127.0.0.1:0", limits);
   auto client = Bind();
   const ConnectionId inbound = InboundOf(*server, *client);
@@ -232,7 +232,7 @@ TEST_F(ClosedConnectionsTest, AMessageWithoutEndEndsItsConnectionAlone) {
 
 TEST_F(ClosedConnectionsTest, StrangersTogetherHaveNoMoreRoomThanOne) {
   SocketLimits limits;
-  limits.max_message_bytes = 1 << 20;
+  limits.max_stranger_bytes = 1 << 20;
   auto server = Bind("tcp://127.0.0.1:0", limits);
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 4; ++i) peers.push_back(std::make_unique<RawPeer>(server->bound_address()));

@@ -39,8 +39,8 @@ class ConnectionSecurity {
   // Prepares a socket before it connects to the owner of `server_key`. Returns false, and the socket is not to be used,
   // where that is no key: others have told it.
   bool MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
-  // Answers who wants to come in, and returns whom it refuses, in words.
-  std::vector<std::string> Serve() { return zap_.Serve(); }
+  // Answers at most so many who want to come in, and returns whom it refuses, in words.
+  std::vector<std::string> Serve(int most) { return zap_.Serve(most); }
 
  private:
   const SecurityOptions options_;

@@ -12,8 +12,9 @@
 namespace banyan {
 namespace {
 
-// How much a stranger can have ZeroMQ keep depends on how much comes meanwhile.
+// How much a connection can have ZeroMQ keep depends on how much comes meanwhile.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
+constexpr absl::Duration kLookAtStrangersEvery = absl::Milliseconds(20);
 
 // ZeroMQ gives a peer that brings no routing id five bytes, the first of them zero.
 bool ChosenBySocket(absl::string_view route) { return route.size() == 5 && route[0] == '\0'; }
@@ -49,6 +50,8 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
     ApplyLimits(limits, socket->socket());
     if (security != nullptr) security->MakeServer(socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
+    // Who comes back amid a crowd must find a place.
+    socket->socket().set(zmq::sockopt::backlog, static_cast<int>(limits.most_strangers));
     auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits, security);
     // Now that its connections are watched, from the first one on.
     if (absl::Status status = connections->BindTo(address, *endpoints); !status.ok()) return status;
@@ -126,7 +129,7 @@ InboundConnections::Peer& InboundConnections::Find(const std::string& route, int
 void InboundConnections::Watch() {
   if (accepted_.Watch()) socket_->OnReadable();
   // Each of them holds a descriptor, and the next look may be too late.
-  if (accepted_.strangers() > limits_.most_strangers) look_at_ = Timestamp();
+  is_crowded_ = accepted_.strangers() > limits_.most_strangers;
 }
 
 std::vector<ConnectionId> InboundConnections::TakeLost() {
@@ -178,11 +181,18 @@ void InboundConnections::Close(ConnectionId connection, absl::string_view reason
   } else {
     End(route);
   }
+  // Whoever comes to be sent away again and again must not have us keep all that do not go.
+  for (; leaving_.size() > limits_.most_strangers; leaving_.pop_front()) End(leaving_.front().route);
+}
+
+Timestamp InboundConnections::LookAt() const {
+  if (is_crowded_) return Timestamp();
+  return last_look_ + (accepted_.strangers() > 0 ? kLookAtStrangersEvery : kLookEvery);
 }
 
 Timestamp InboundConnections::next_deadline() const {
   if (accepted_.has_news()) return Timestamp();
-  const Timestamp look_at = accepted_.empty() ? kNever : look_at_;
+  const Timestamp look_at = accepted_.empty() ? kNever : LookAt();
   return leaving_.empty() ? look_at : std::min(look_at, leaving_.front().deadline);
 }
 
@@ -191,9 +201,11 @@ int InboundConnections::EndOverdue(Timestamp now) {
     End(leaving_.front().route);
     leaving_.pop_front();
   }
-  if (now < look_at_) return 0;
-  look_at_ = now + kLookEvery;
-  return accepted_.EndCrowd(limits_.most_strangers) + accepted_.EndHoarders(limits_.max_message_bytes);
+  if (now < LookAt()) return 0;
+  last_look_ = now;
+  is_crowded_ = false;
+  return accepted_.EndCrowd(limits_.most_strangers) +
+         accepted_.EndHoarders(limits_.max_message_bytes, limits_.max_stranger_bytes);
 }
 
 void InboundConnections::End(const std::string& route) {

@@ -59,6 +59,9 @@ class InboundConnections {
   // read.
   std::vector<ConnectionId> TakeLost();
 
+  // Returns how many were not let in since the last call because of how they began.
+  int TakeMalformed() { return accepted_.TakeMalformed(); }
+
   bool Exists(ConnectionId connection) const;
   // Returns the key with which the connection came in; empty for none.
   absl::string_view KeyOf(ConnectionId connection) const;
@@ -72,8 +75,8 @@ class InboundConnections {
 
   // When Watch or EndOverdue wants to be called.
   Timestamp next_deadline() const;
-  // Ends connections that should have gone by now, and those that leave too much for ZeroMQ to keep; returns how many
-  // of these there were. Call when Receive gave nothing, and after TakeLost.
+  // Ends connections that should have gone by now, those of a crowd of strangers, and those that leave too much for
+  // ZeroMQ to keep; returns how many there were of the latter two. Call when Receive gave nothing, and after TakeLost.
   int EndOverdue(Timestamp now);
 
  private:
@@ -94,6 +97,8 @@ class InboundConnections {
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
   void End(const std::string& route);
+  // When to look for hoarders and crowds.
+  Timestamp LookAt() const;
 
   std::unique_ptr<PolledSocket> socket_;
   AcceptedSockets accepted_;
@@ -104,7 +109,8 @@ class InboundConnections {
   std::map<std::string, Peer> peers_;           // by routing id
   std::map<ConnectionId, std::string> routes_;  // to routing ids
   std::deque<Leaving> leaving_;                 // by deadline
-  Timestamp look_at_;                           // for hoarders
+  Timestamp last_look_;                         // for hoarders
+  bool is_crowded_ = false;                     // the next look is due
 };
 
 }  // namespace banyan

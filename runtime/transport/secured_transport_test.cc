@@ -150,6 +150,9 @@ TEST_F(SecuredTransportTest, AnUnlistedKeyIsRefusedAndToldSo) {
 TEST_F(SecuredTransportTest, WhoHasNoKeyIsRefusedAndToldSo) {
   auto client = TransportTest::Bind();
   EXPECT_THAT(WhyNot(*client), HasSubstr("asks for a key"));
+  const auto events = Collect(*server_, Have<MessageRejected>(1), {client.get()});
+  EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()),
+              HasSubstr("not let in: somebody who has no key"));
 }
 
 TEST_F(SecuredTransportTest, AServerWithoutKeysIsNotTalkedTo) {

@@ -13,10 +13,12 @@ struct SocketLimits {
   int64_t max_frame_bytes = int64_t{64} << 20;
   // Payload frames of one message.
   size_t max_payload_frames = 256;
-  // Of a message of which parts are still missing, and of all connections that have not brought a whole one yet.
+  // Of a message of which parts are still missing.
   int64_t max_message_bytes = int64_t{128} << 20;
+  // Of all connections that have not brought a whole message yet, together: room for the largest overlay.
+  int64_t max_stranger_bytes = int64_t{10} << 20;
   // Connections that have not brought a whole message yet, together. More of them end, first those of the host that has
-  // the most.
+  // the most. As many that were closed may still be there.
   size_t most_strangers = 1024;
   // Messages that wait for the network, per connection; far above what byte credits allow.
   int send_high_water = 10000;

@@ -171,7 +171,7 @@ void Transport::Drop(ConnectionId id, OutboundConnection& connection, Timestamp 
 
 void Transport::CollectRefused(std::vector<Event>& events) {
   if (security_ == nullptr) return;
-  for (const std::string& who : security_->Serve()) {
+  for (const std::string& who : security_->Serve(kInboundBatch)) {
     Reject(ConnectionId(), absl::PermissionDeniedError(absl::StrCat("not let in: ", who)), events);
   }
 }
@@ -198,7 +198,16 @@ void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
     counters_.Close(lost);
     events.emplace_back(ConnectionDown{lost});
   }
-  for (int i = inbound_->EndOverdue(now); i > 0; --i) counters_.CountRejected();
+  for (int i = inbound_->TakeMalformed(); i > 0; --i) {
+    Reject(ConnectionId(),
+           absl::PermissionDeniedError("not let in: somebody who has no key, or does not talk as ZeroMQ does"), events);
+  }
+  for (int i = inbound_->EndOverdue(now); i > 0; --i) {
+    Reject(ConnectionId(),
+           absl::ResourceExhaustedError(
+               "ended one of too many connections that say nothing, or one that sends without end"),
+           events);
+  }
 }
 
 bool Transport::Decode(ConnectionId connection, ReceivedFrames received, Timestamp now, std::vector<Event>& events) {

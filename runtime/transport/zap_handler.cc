@@ -24,14 +24,13 @@ ZapHandler::ZapHandler(SocketPoller& poller, Admits admits)
   socket_.socket().bind(kAddress);
 }
 
-std::vector<std::string> ZapHandler::Serve() {
+std::vector<std::string> ZapHandler::Serve(int most) {
   std::vector<std::string> refused;
   ReceivedFrames question;
-  while (socket_.Receive(kFrames, question)) {
+  for (int i = 0; i < most && socket_.Receive(kFrames, question); ++i) {
     std::vector<zmq::message_t> answer = Answer(question, refused);
     socket_.Send(answer);
   }
-  if (refused.size() > kMostTold) refused.resize(kMostTold);
   return refused;
 }
 

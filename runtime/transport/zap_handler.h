@@ -25,10 +25,8 @@ class ZapHandler {
   // or the process no socket left.
   ZapHandler(SocketPoller& poller, Admits admits);
 
-  // Answers all that was asked. Returns, in words, who was refused; at most kMostTold of them.
-  std::vector<std::string> Serve();
-
-  static constexpr size_t kMostTold = 16;
+  // Answers at most `most` questions. Returns, in words, who was refused.
+  std::vector<std::string> Serve(int most);
 
  private:
   // Returns the answer, and appends to `refused` whom it refuses.

@@ -19,6 +19,28 @@ bool IsSaneName(const NodeReport::Memory& row) {
   return row.what.size() <= kMaxReportNameBytes && IsPrintable(row.what);
 }
 
+// Of one kind of rows.
+template <typename Rows, typename... Fields>
+uint64_t LargestOf(const Rows& rows, Fields... fields) {
+  uint64_t largest = 0;
+  for (const auto& row : rows) largest = std::max({largest, static_cast<uint64_t>(row.*fields)...});
+  return largest;
+}
+
+// A sum of several of them must have room as well.
+absl::Status CheckCounts(const NodeReport& report) {
+  using Link = NodeReport::Link;
+  uint64_t largest = std::max(
+      {report.rejected_messages, report.step, uint64_t{report.late_rounds}, uint64_t{report.route_violations},
+       LargestOf(report.memory, &NodeReport::Memory::size_bytes),
+       LargestOf(report.not_finite, &NodeReport::NotFinite::values),
+       LargestOf(report.links, &Link::sent_bytes, &Link::resent_bytes, &Link::auxiliary_bytes, &Link::cut_bytes)});
+  for (const NodeReport::KeyProgress& key : report.progress) largest = std::max(largest, key.round.value());
+  if (largest <= kMaxReportCount) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("a report that counts ", largest, ", at most ", kMaxReportCount, " expected"));
+}
+
 }  // namespace
 
 absl::Status NodeReports::Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count) {
@@ -29,6 +51,7 @@ absl::Status NodeReports::Accept(NodeId node, const NodeReport& report, size_t n
   if (!std::all_of(report.memory.begin(), report.memory.end(), IsSaneName)) {
     return absl::InvalidArgumentError("a report whose memory rows have unprintable or too long names");
   }
+  if (absl::Status status = CheckCounts(report); !status.ok()) return status;
   reports_[node] = report;
   return absl::OkStatus();
 }

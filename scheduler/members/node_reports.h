@@ -15,7 +15,8 @@ namespace banyan {
 class NodeReports {
  public:
   // Keeps the report in place of the node's last one. INVALID_ARGUMENT for more rows than the overlay and the key table
-  // allow, or for names that are too long or not printable.
+  // allow, for names that are too long or not printable, or for
+  // counts that nobody can have counted.
   absl::Status Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count);
 
   // Forgets the report of a node that is no member any more.

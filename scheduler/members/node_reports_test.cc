@@ -36,5 +36,25 @@ TEST(NodeReportsTest, RefusesOutgrownReports) {
   EXPECT_EQ(reports.Find(NodeId(1)), nullptr);
 }
 
+// Whoever asks for the status must be able to read it, whatever one member says.
+TEST(NodeReportsTest, RefusesCountsThatNobodyCanHave) {
+  constexpr uint64_t kAbsurd = kMaxReportCount + 1;
+  NodeReport step, memory, link, progress, not_finite;
+  step.step = kAbsurd;
+  memory.memory.push_back({"results", kAbsurd});
+  link.links.resize(1);
+  link.links[0].resent_bytes = kAbsurd;
+  progress.progress.resize(1);
+  progress.progress[0].round = Round(kAbsurd);
+  not_finite.not_finite.push_back({KeyId(1), kAbsurd, Round(1)});
+  NodeReports reports;
+  for (const NodeReport& report : {step, memory, link, progress, not_finite}) {
+    EXPECT_EQ(reports.Accept(NodeId(1), report, 2, 1).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(reports.Find(NodeId(1)), nullptr);
+  step.step = kMaxReportCount;
+  EXPECT_TRUE(reports.Accept(NodeId(1), step, 2, 1).ok());
+}
+
 }  // namespace
 }  // namespace banyan

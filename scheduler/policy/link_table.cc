@@ -39,7 +39,7 @@ absl::Status LinkTable::Accept(Timestamp now, NodeId from, const std::vector<Nod
     absl::Status status = entry == nullptr ? absl::InvalidArgumentError("there is no such link in the overlay")
                                            : Check(*link.measurement);
     if (status.ok()) {
-      Take(now, now + -link.measurement->age, *link.measurement, *entry);
+      Take(now, now + -link.measurement->age, Plausible(*link.measurement, entry->link), *entry);
     } else if (first_error.ok()) {
       first_error = absl::InvalidArgumentError(absl::StrCat("a measurement of the link from ", believed_.NameOf(from),
                                                             " to ", believed_.NameOf(link.to), ": ", status.message()));
@@ -62,6 +62,14 @@ absl::Status LinkTable::Check(const LinkMeasurement& measurement) {
     return absl::InvalidArgumentError(absl::StrCat("an age of ", absl::FormatDuration(measurement.age)));
   }
   return absl::OkStatus();
+}
+
+LinkMeasurement LinkTable::Plausible(const LinkMeasurement& measurement, const NetworkLink& link) const {
+  const std::optional<double>& up = believed_.FindNode(link.from)->up_cap_bps;
+  const std::optional<double>& down = believed_.FindNode(link.to)->down_cap_bps;
+  LinkMeasurement plausible = measurement;
+  plausible.rate_bps = std::min({measurement.rate_bps, up.value_or(kHighestLinkBps), down.value_or(kHighestLinkBps)});
+  return plausible;
 }
 
 bool LinkTable::IsHeldByCap(const NetworkLink& link, double rate_bps) const {

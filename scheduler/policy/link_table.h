@@ -6,6 +6,7 @@
 // - Its entries are the overlay's links: nothing that a node sends makes it grow.
 // - A value is never forgotten. Without new samples it only grows old, and status says so.
 // - A sample of a sender that was not always busy, or that a host's cap held back, never lowers a rate.
+// - No link is faster than the overlay's caps of its ends, whatever a node says.
 // - Noise is averaged away, and a change is taken within a few samples (RateFilter).
 #ifndef BANYAN_SCHEDULER_POLICY_LINK_TABLE_H_
 #define BANYAN_SCHEDULER_POLICY_LINK_TABLE_H_
@@ -91,6 +92,8 @@ class LinkTable {
  private:
   Entry* Find(NodeId from, NodeId to);
   static absl::Status Check(const LinkMeasurement& measurement);
+  // Returns the measurement as far as the caps of the ends allow.
+  LinkMeasurement Plausible(const LinkMeasurement& measurement, const NetworkLink& link) const;
   bool IsHeldByCap(const NetworkLink& link, double rate_bps) const;
   void Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry);
 

@@ -105,6 +105,19 @@ TEST_F(LinkTableTest, WhatACapHoldsBackMayBeFaster) {
   EXPECT_LT(Mbps(), 5);
 }
 
+// A member that claims more than its host can have draws no more traffic than the overlay allows.
+TEST_F(LinkTableTest, NobodyIsFasterThanTheCapsOfTheOverlay) {
+  const NetworkView triangle = TriangleNetwork();
+  std::vector<NetworkNode> nodes(triangle.nodes().begin(), triangle.nodes().end());
+  nodes[0].up_cap_bps = 50e6;
+  nodes[1].down_cap_bps = 20e6;
+  table_ = LinkTable(*NetworkView::Create(nodes, {triangle.links().begin(), triangle.links().end()}));
+  ASSERT_TRUE(Report(Sample(1e6, false)).ok());
+  EXPECT_EQ(Mbps(), 20);
+  ASSERT_TRUE(Report(Sample(1e6, false), kA, kC).ok());
+  EXPECT_EQ(table_.View().FindLink(kA, kC)->throughput_bps, 50e6);
+}
+
 TEST_F(LinkTableTest, NoiseIsAveragedAndChangesAreTaken) {
   for (int i = 0; i < 40; ++i) {
     now_ = now_ + absl::Seconds(1);

@@ -23,6 +23,16 @@ bool InfersSharing(const OverlayConfig& overlay, const NetworkView& view) {
          view.links().size() <= kMostLinksToInferOf;
 }
 
+// Who knows rates knows of which links. With more nodes there are too many ways.
+constexpr size_t kMostNodesForWays = 40;
+// Rounds take so much longer than promised when links share what nobody knows of.
+constexpr double kBrokenPromise = 1.5;
+
+bool InfersWays(const OverlayConfig& overlay, const NetworkView& view) {
+  return InfersSharing(overlay, view) && view.nodes().size() <= kMostNodesForWays &&
+         std::all_of(view.links().begin(), view.links().end(), [](const NetworkLink& link) { return link.is_guessed; });
+}
+
 }  // namespace
 
 Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config,
@@ -31,6 +41,7 @@ Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, Planner
       policies_(policies),
       links_(std::move(believed)),
       infers_sharing_(InfersSharing(overlay, links_.believed())),
+      infers_ways_(InfersWays(overlay, links_.believed())),
       traffic_(overlay.membership.heartbeat),
       sharing_(links_.believed()),
       planner_config_(std::move(planner_config)),
@@ -48,8 +59,25 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
   while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) sharing_.Add(*interval);
 }
 
+NetworkView Replanner::View() const {
+  const NetworkView view = links_.View();
+  return outages_.Without(has_hidden_ways_ ? WithSharedWays(view, Ways()) : view);
+}
+
+std::vector<SharedWay> Replanner::Ways() const {
+  return has_hidden_ways_ ? FindSharedWays(links_.View(), sharing_.window()) : std::vector<SharedWay>();
+}
+
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {
   round_times_.Accept(now, node, last, keys_->ElementsOfAll());
+  has_hidden_ways_ = has_hidden_ways_ || (infers_ways_ && IsPromiseBroken(last));
+}
+
+bool Replanner::IsPromiseBroken(const NodeReport::Synchronisation& last) const {
+  if (policies_->Current() == nullptr || last.elements != keys_->ElementsOfAll()) return false;
+  const absl::Duration promised = InUse().round_time;
+  // The first round finds out what links carry.
+  return round_times_.ended() >= 2 && promised > absl::ZeroDuration() && last.duration > kBrokenPromise * promised;
 }
 
 void Replanner::OnModelGrown(Timestamp now) {
@@ -74,6 +102,8 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
   links_.Believe(std::move(believed));
   links_.MarkPlanned();
   infers_sharing_ = InfersSharing(overlay, links_.believed());
+  infers_ways_ = InfersWays(overlay, links_.believed());
+  has_hidden_ways_ = has_hidden_ways_ && infers_ways_;
   if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);
   update_interval_ = overlay.topology.update_interval;
@@ -89,7 +119,9 @@ void Replanner::Restore(const std::vector<NetworkLink>& measured) {
 }
 
 void Replanner::Use(Timestamp now, const NetworkView& view) {
-  links_.SetCappedRates(MakeCappedRates(InUse(), view));
+  // What is inferred must not keep a link from showing that it is slower.
+  const absl::StatusOr<NetworkView> told = links_.believed().WithLinks({view.links().begin(), view.links().end()});
+  if (told.ok()) links_.SetCappedRates(MakeCappedRates(InUse(), *told));
   round_times_.NoteAdopted(now, InUse().members, InUse().round_time);
 }
 

@@ -34,6 +34,7 @@
 #include "scheduler/policy/round_times.h"
 #include "scheduler/policy/traffic_log.h"
 #include "scheduler/rounds/key_table.h"
+#include "topology/inference/shared_ways.h"
 #include "topology/inference/sharing_inference.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
@@ -132,6 +133,8 @@ class Replanner {
   const LinkTable& links() const { return links_; }
   // What links are inferred to share, for status: plans do not use it.
   const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
+  // Returns the links that others are found to go by way of, by their numbers in links().believed().
+  std::vector<SharedWay> Ways() const;
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
@@ -147,8 +150,10 @@ class Replanner {
     bool is_ordered = false;         // adopted without being judged
   };
 
-  // Returns the links that work, with the values that are known now.
-  NetworkView View() const { return outages_.Without(links_.View()); }
+  // Returns the links that work, with the values that are known now and what they are found to share.
+  NetworkView View() const;
+  // Returns whether a round took far longer than the policy in use promised.
+  bool IsPromiseBroken(const NodeReport::Synchronisation& last) const;
   void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
@@ -172,6 +177,8 @@ class Replanner {
   const PublishedPolicies* policies_;
   LinkTable links_;
   bool infers_sharing_;
+  bool infers_ways_;
+  bool has_hidden_ways_ = false;  // rounds took so long that links seem to go by way of others
   TrafficLog traffic_;
   SharingInference sharing_;
   LinkOutages outages_;

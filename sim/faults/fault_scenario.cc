@@ -136,6 +136,9 @@ void DrawTrimming(OverlayConfig* overlay, Random random) {
       {TrimPolicyKind::kRandom, TrimPolicyKind::kRandom, TrimPolicyKind::kQueue, TrimPolicyKind::kDeadline}, &random);
   trimming.share = OneOf<double, 3>({0.1, 0.5, 1}, &random);
   trimming.queue_bytes = random.Between(0, 1000);
+  std::vector<CompressionRule>& rules = overlay->compression.rules;
+  if (rules.empty() || (rules[0].codec != CodecId::kTrimRht && rules[0].codec != CodecId::kTrimRhtLevels)) return;
+  if (random.Chance(0.5)) rules[0].numbers = {{"light_below", OneOf<double, 3>({0.05, 0.3, 0.6}, &random)}};
 }
 
 // Drawn apart, so that a seed gives the same job with and without.

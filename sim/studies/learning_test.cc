@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <iostream>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "sim/runs/simulation.h"
+#include "sim/testing/hidden_capacities.h"
 #include "sim/testing/internet2_simulation.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -63,6 +66,27 @@ TEST_F(LearningTest, AJobThatIsToldWrongRatesCorrectsThemInThreeRounds) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(seed);
     ExpectLearns({ToldLinks::Kind::kWrong, seed});
+  }
+}
+
+// Every pair of the nine sites has a path over the network's thirteen links, and the job is told the sites alone.
+TEST(RoutedInternet2Test, AJobThatIsToldTheNodesFindsWhatTheirPathsShareWithinAMinute) {
+  const uint64_t seeds = std::getenv("BANYAN_LONG") != nullptr ? 5 : 1;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    SCOPED_TRACE(seed);
+    SimulationOptions options = RoutedInternet2(seed, /*rounds=*/2).options;
+    const double informed = SlowestFrom(Seconds(options), 0);
+    options.rounds = 14;
+    options.told = {ToldLinks::Kind::kNodes};
+    options.hides_caps = true;
+    double now = 0;
+    for (const double seconds : Seconds(options)) {
+      std::cout << seconds / informed << " ";
+      EXPECT_TRUE(now < 60 || seconds <= 1.3 * informed) << seconds << " s at " << now << " s";
+      now += seconds;
+    }
+    std::cout << "times " << informed << " s\n";
+    EXPECT_GE(now, 70);
   }
 }
 

@@ -113,6 +113,10 @@ void WatchedNode::TakeNames(const Message& message) {
   }
 }
 
+MetricFamily MakeInsecureMetric(bool is_insecure) {
+  return Make("insecure", "1 while other machines reach the node, which has no keys.", is_insecure ? 1 : 0);
+}
+
 std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
   const NodeReport& report = from.report;
   std::vector<MetricFamily> families;

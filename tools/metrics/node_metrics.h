@@ -44,6 +44,8 @@ class WatchedNode : public Protocol {
 
 // Pure function.
 std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& snapshot);
+// Tells whether other machines reach the node, which has no keys then.
+MetricFamily MakeInsecureMetric(bool is_insecure);
 
 }  // namespace banyan
 

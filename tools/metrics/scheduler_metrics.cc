@@ -138,6 +138,11 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
                           status.auxiliary_share));
   families.push_back(Make("rejected_messages_total", "Messages that the scheduler refused.",
                           static_cast<double>(status.rejected_messages), Kind::kCounter));
+  families.push_back(
+      Make("insecure", "1 while other machines reach the scheduler, which has no keys.", status.is_insecure ? 1 : 0));
+  families.push_back(Make("insecure_nodes", "Nodes that other machines reach and that have no keys.",
+                          static_cast<double>(std::count_if(status.nodes.begin(), status.nodes.end(),
+                                                            [](const auto& node) { return node.is_insecure; }))));
   families.push_back(Make("recoveries_total", "Changes of membership that have ended.",
                           static_cast<double>(status.changes), Kind::kCounter));
   families.push_back(Make("recovery_seconds_total", "Time from the causes of changes of membership to their plans.",

@@ -23,11 +23,12 @@ std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log) {
+absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log,
+                                                        const std::string& token) {
   std::unique_ptr<JobPage> page(new JobPage);
   const JobFeed* const feed = &page->feed_;
   absl::StatusOr<std::unique_ptr<MetricsPage>> server = ServeMetrics(
-      http, [feed] { return CollectStatus(*feed); }, log, JobPageRoutes(feed));
+      http, [feed] { return CollectStatus(*feed); }, log, JobPageRoutes(feed), token);
   if (!server.ok()) return server.status();
   page->server_ = *std::move(server);
   page->reader_ = std::thread(&JobPage::ReadStatuses, page.get());

@@ -22,8 +22,9 @@ namespace banyan {
 class JobPage {
  public:
   // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their
-  // maker does. UNAVAILABLE when it cannot be bound.
-  static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log);
+  // maker does. UNAVAILABLE when it cannot be bound. Readers must give `token`, if it is not empty.
+  static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log,
+                                                        const std::string& token = {});
   JobPage(const JobPage&) = delete;
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();

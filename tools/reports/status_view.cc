@@ -35,6 +35,7 @@ StatusView::Node ParseNode(const YAML::Node& object) {
   node.address = Get<std::string>(object, "address");
   node.heard_s = GetOptional<double>(object, "heard_s");
   node.version = Get<std::string>(object, "version");
+  node.is_insecure = Get<bool>(object, "insecure");
   node.workers = Get<int64_t>(object, "workers");
   node.round = GetOptional<int64_t>(object, "round");
   if (Get<int64_t>(object, "step") > 0) node.loss = GetOptional<double>(object, "loss");
@@ -119,11 +120,16 @@ StatusView ParseJob(const YAML::Node& object) {
   ParsePolicy(object, status);
   ParseEpochs(object, status);
   status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
+  status.is_insecure = Get<bool>(object, "insecure");
   for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
   for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
   for (const YAML::Node& group : object["inferred"]) {
     status.inferred.push_back(
         {Get<std::string>(group, "node"), Get<std::string>(group, "what"), Get<double>(group, "mbps")});
+  }
+  for (const YAML::Node& way : object["ways"]) {
+    status.ways.push_back({Get<std::string>(way, "from"), Get<std::string>(way, "to"), Get<double>(way, "mbps"),
+                           Get<std::vector<std::pair<std::string, std::string>>>(way, "links")});
   }
   for (const YAML::Node& tree : object["trees"]) {
     status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
@@ -148,6 +154,17 @@ void AppendNodes(const StatusView& status, std::string& text) {
                           node.round ? absl::StrCat(*node.round) : "-", node.loss ? LossText(*node.loss) : "-",
                           node.sync_s * 1e3, static_cast<double>(node.memory_bytes) / 1e6, node.address);
   }
+}
+
+// Who runs with --insecure.
+void AppendInsecure(const StatusView& status, std::string& text) {
+  std::vector<std::string> names;
+  if (status.is_insecure) names.push_back("the scheduler");
+  for (const StatusView::Node& node : status.nodes) {
+    if (node.is_insecure) names.push_back(node.name);
+  }
+  if (names.empty()) return;
+  absl::StrAppend(&text, "insecure, reached by other machines without keys: ", absl::StrJoin(names, ", "), "\n");
 }
 
 // Nodes of another version than the scheduler's.
@@ -259,6 +276,10 @@ void AppendPolicy(const StatusView& status, std::string& text) {
   for (const StatusView::Inferred& inferred : status.inferred) {
     absl::StrAppendFormat(&text, "inferred: %s %s at most %.1f Mbit/s\n", inferred.node, inferred.what, inferred.mbps);
   }
+  for (const StatusView::Way& way : status.ways) {
+    absl::StrAppendFormat(&text, "inferred: %s > %s carries %.1f Mbit/s with %s\n", way.from, way.to, way.mbps,
+                          absl::StrJoin(way.links, ", ", absl::PairFormatter(" > ")));
+  }
   if (status.auxiliary_share > 0) {
     absl::StrAppendFormat(&text, "auxiliary paths: %.1f %% of all bytes\n", status.auxiliary_share * 100);
   }
@@ -287,6 +308,7 @@ std::string FormatStatus(const StatusView& status) {
       absl::StrFormat("job %s: %s, epoch %d, policy %d", status.job, status.state, status.epoch, status.policy);
   absl::StrAppend(&text, status.version.empty() ? "" : ", banyan ", status.version, "\n");
   if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
+  AppendInsecure(status, text);
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
   AppendEpochs(status, text);

@@ -25,7 +25,8 @@ struct StatusView {
     std::string state;
     std::string address;
     std::optional<double> heard_s;
-    std::string version;  // of Banyan; empty when it has not said it
+    std::string version;       // of Banyan; empty when it has not said it
+    bool is_insecure = false;  // other machines reach it, and it has no keys
     int64_t workers = 0;
     std::optional<int64_t> round;
     std::optional<double> loss;
@@ -56,6 +57,13 @@ struct StatusView {
     std::string node;
     std::string what;  // "sends" or "receives"
     double mbps = 0;   // at most
+  };
+  // A link that others go by way of, as their delays say.
+  struct Way {
+    std::string from;
+    std::string to;
+    double mbps = 0;  // of all of them
+    std::vector<std::pair<std::string, std::string>> links;
   };
   struct Tree {
     std::string root;
@@ -110,9 +118,11 @@ struct StatusView {
   std::string disorder;                // how nodes differ in what they push; empty: they do not
   std::vector<std::string> links_out;  // that are planned without for now, as "a - b: why"
   std::vector<std::string> waiting_for;
+  bool is_insecure = false;  // other machines reach the scheduler, which has no keys
   std::vector<Node> nodes;
   std::vector<Link> links;
   std::vector<Inferred> inferred;
+  std::vector<Way> ways;
   std::vector<Tree> trees;
   std::vector<Key> keys;
   std::optional<PrecisionView> precision;  // empty: the job has no profile

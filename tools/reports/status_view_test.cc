@@ -75,6 +75,13 @@ TEST(StatusViewTest, ShowsALossThatIsNoNumberInFewCharacters) {
   EXPECT_THAT(FormatStatus(status), HasSubstr(" 1e+308 "));
 }
 
+TEST(StatusViewTest, SaysWhoIsReachedWithoutKeys) {
+  StatusView status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"insecure":true,"nodes":[
+    {"name":"n1","insecure":true},{"name":"n2","insecure":false}]})");
+  EXPECT_THAT(FormatStatus(status), HasSubstr("insecure, reached by other machines without keys: the scheduler, n1\n"));
+  EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("insecure")));
+}
+
 TEST(StatusViewTest, ReadsAJobThatWaits) {
   EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
   EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
@@ -172,9 +179,11 @@ TEST(StatusViewTest, SaysWhyTheMembershipWaits) {
 TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
   const StatusView status = Parse(
       R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"nodes":[],"links":[],"inferred":[)"
-      R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"trees":[],"keys":[]})");
+      R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"ways":[{"from":"n1","to":"n2","mbps":40,"links":[["n1","n3"],["n1","n4"]]}],)"
+      R"("trees":[],"keys":[]})");
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("inferred: n1 sends at most 50.0 Mbit/s\n"));
+  EXPECT_THAT(text, HasSubstr("inferred: n1 > n2 carries 40.0 Mbit/s with n1 > n3, n1 > n4\n"));
   EXPECT_THAT(text, HasSubstr("inferred: n3 receives at most 60.0 Mbit/s\n"));
 }
 

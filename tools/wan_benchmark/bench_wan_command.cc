@@ -22,6 +22,7 @@
 #include "tools/rate_range.h"
 #include "tools/reports/gnuplot_run.h"
 #include "tools/reports/progress_bar.h"
+#include "tools/wan_benchmark/burst_report.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_run.h"
 #include "tools/wan_benchmark/contender_simulation.h"
@@ -56,8 +57,11 @@ struct BenchWanFlags {
   double limit_seconds = 900;
   int64_t seed = 1;
   std::string congestion;
+  double bursts = 0;
   std::string plot;
   bool simulate = false;
+  bool secured = false;
+  bool insecure = false;
   bool json = false;
 };
 
@@ -74,6 +78,11 @@ void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
   line.Needs("redraw-seconds", "dynamic");
   line.Needs("redraw-mbps", "dynamic");
   line.Integer("seed", "N", "of losses, redrawn rates and wrong ones (default 1)", 0, INT64_MAX, &flags.seed);
+  line.Number(
+      "bursts", "PART",
+      "instead: Banyan with trim_rht, cut by queues and whole, before and in bursts of 2 s in every 5, in which\n"
+      "others take this part of the three links that carry most",
+      0.01, 0.95, &flags.bursts);
   line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
             &flags.congestion);
 }
@@ -100,6 +109,9 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
             0, kMostSeconds, &flags.least_seconds);
   line.Time("limit", "S", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
             &flags.limit_seconds);
+  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &flags.secured);
+  line.Switch("insecure", "give them none, as Gloo and Open MPI have none (default)", &flags.insecure);
+  line.Exclude("secured", "insecure");
   line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
@@ -167,7 +179,8 @@ class BenchWan {
           absl::StrCat("expected an overlay of 2 to ", kMaxWanNodes, " nodes, got ", view.nodes().size()));
     }
     absl::StatusOr<std::vector<Contender>> contenders =
-        MakeContenders(view, flags_.peers, static_cast<uint64_t>(flags_.seed));
+        flags_.bursts > 0 ? MakeBurstContenders()
+                          : MakeContenders(view, flags_.peers, static_cast<uint64_t>(flags_.seed));
     if (contenders.ok()) contenders = SelectContenders(*std::move(contenders), flags_.only);
     if (!contenders.ok()) return contenders.status();
     contenders_ = *std::move(contenders);
@@ -191,6 +204,7 @@ class BenchWan {
     options_.place.banyan_program = *banyan;
     options_.place.overlay = *std::move(text);
     options_.place.elements = elements;
+    options_.place.secured = flags_.secured;
     // Where one would put it: well connected.
     options_.place.scheduler_node = view.NameOf(hubs->front());
     options_.wan.banyan_program = *std::move(banyan);
@@ -201,6 +215,7 @@ class BenchWan {
     options_.wan.redraw_rates = flags_.redraw_rates;
     options_.rounds = flags_.rounds;
     options_.warm_up_rounds = flags_.warm_up;
+    if (flags_.bursts > 0) options_.bursts = WanBursts{.part = flags_.bursts};
     options_.least_time = absl::Seconds(flags_.least_seconds);
     options_.limit = absl::Seconds(flags_.limit_seconds);
     options_.stopped = [this] { return signals_.received(); };
@@ -224,6 +239,8 @@ class BenchWan {
     report_.results.push_back(RunContender(contender, options_));
     ContenderResult& result = report_.results.back();
     if (absl::IsCancelled(result.status)) return result.status;
+    // The others meet the same.
+    if (options_.bursts.has_value() && result.ok()) options_.bursts->loaded = result.loaded;
     if (flags_.simulate && result.ok() && contender.system == ContenderSystem::kBanyan) AddSimulation(result);
     return absl::OkStatus();
   }
@@ -259,6 +276,10 @@ class BenchWan {
 };
 
 absl::Status Report(const BenchWanFlags& flags, const WanReport& report, std::ostream& out) {
+  if (flags.bursts > 0) {
+    out << (flags.json ? BurstReportJson(report) : BurstReportText(report));
+    return absl::OkStatus();
+  }
   out << (flags.json ? WanReportJson(report) : WanReportText(report));
   return flags.plot.empty() ? absl::OkStatus() : RunGnuplot(WanReportGnuplot(report, flags.plot));
 }

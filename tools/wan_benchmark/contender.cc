@@ -81,6 +81,19 @@ std::vector<Contender> AdaptiveContenders(uint64_t seed) {
 
 }  // namespace
 
+std::vector<Contender> MakeBurstContenders() {
+  const Contender best = AdaptiveContenders(/*seed=*/0).back();
+  std::vector<Contender> made = {best, best};
+  made[0].name = "trimmed";
+  made[0].description = "trim_rht, queues cut";
+  made[0].trim_policy = "deadline";
+  made[1].name = "whole";
+  made[1].description = "trim_rht, nothing is cut";
+  made[1].trim_policy = "off";
+  for (Contender& contender : made) contender.codec = "trim_rht";
+  return made;
+}
+
 absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text) {
   PeerChoice choice = {false, false, false};
   for (const absl::string_view name : absl::StrSplit(text, ',', absl::SkipEmpty())) {

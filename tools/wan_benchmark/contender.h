@@ -29,6 +29,9 @@ struct Contender {
   bool awareness = false;
   bool multipath = false;
   ToldLinks told;  // what it is told of the links
+  // Banyan's `compression.codec` and `trimming.policy`; empty: as the file has them.
+  std::string codec;
+  std::string trim_policy;
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
   std::string algorithm;
   std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order
@@ -48,6 +51,10 @@ absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text);
 // comes last of Banyan's. Wrong rates are drawn by `seed`.
 absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers,
                                                       uint64_t seed = 1);
+
+// Returns Banyan with all features and contributions in levels, in the order in which they run: queues may cut them,
+// and may not.
+std::vector<Contender> MakeBurstContenders();
 
 // Those whose names `only` lists, separated by commas, in the order of `contenders`; all of them when it is empty.
 absl::StatusOr<std::vector<Contender>> SelectContenders(std::vector<Contender> contenders, absl::string_view only);

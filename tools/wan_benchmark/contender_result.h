@@ -27,10 +27,12 @@ struct ContenderResult {
   };
 
   Contender contender;
-  absl::Status status;        // why there are no rounds
-  std::string note;           // what is odd about them; empty for nothing
-  std::vector<Round> rounds;  // those that count; every member has found the right sums in each
+  absl::Status status;              // why there are no rounds
+  std::string note;                 // what is odd about them; empty for nothing
+  std::vector<Round> rounds;        // those that count; every member has found the right sums in each
+  std::vector<Round> quiet_rounds;  // with bursts: those before them, that count
   std::vector<Link> links;
+  std::vector<Link> loaded;                 // with bursts: the links that meet them, with their bytes before
   std::optional<double> simulated_seconds;  // the median, says the simulator; empty when it was not asked
   double nodes_cores = 0;                   // processor time of all in the nodes / time of the rounds
   double forwarder_cores = 0;               // likewise of the emulator

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "bench/round_gate.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
+#include "tools/keygen/job_keys.h"
 #include "tools/reports/status_view.h"
 
 namespace banyan {
@@ -22,6 +25,8 @@ constexpr absl::Duration kLookInterval = absl::Milliseconds(1);
 // Between looks at the processes, which are system calls for each.
 constexpr absl::Duration kCheckInterval = absl::Milliseconds(100);
 constexpr absl::Duration kEndTime = absl::Seconds(10);
+// For a last round that brings all that is missing.
+constexpr absl::Duration kSettlingTime = absl::Minutes(5);
 constexpr absl::Duration kStatusTime = absl::Seconds(5);
 constexpr int kShownLogLines = 12;
 
@@ -72,7 +77,7 @@ class ContenderRun {
     std::filesystem::create_directory(directory_->File("rendezvous"));
     const ContenderSetup setup = MakeSetup(contender_, place_);
     for (const auto& [name, content] : setup.files) {
-      if (absl::Status status = directory_->Write(name, content); !status.ok()) return status;
+      if (absl::Status status = WriteFile(name, content); !status.ok()) return status;
     }
     for (const BenchProcess& process : setup.processes) {
       absl::StatusOr<std::unique_ptr<ChildProcess>> child =
@@ -85,22 +90,59 @@ class ContenderRun {
     return absl::OkStatus();
   }
 
+  absl::Status WriteFile(const std::string& name, const std::string& content) {
+    if (!place_.secured || name != kJobOverlayFile) return directory_->Write(name, content);
+    const absl::StatusOr<std::string> with_keys = MakeJobKeys(content, name, directory_->path());
+    return with_keys.ok() ? directory_->Write(name, *with_keys) : with_keys.status();
+  }
+
   absl::Status RunRounds() {
     if (absl::Status status = WaitForAll(1, absl::Now() + options_.start_limit); !status.ok()) {
       return absl::IsDeadlineExceeded(status)
                  ? absl::DeadlineExceededError(absl::StrCat("not ready after ", Text(options_.start_limit)))
                  : status;
     }
+    absl::Status status = RunCountedRounds(options_.warm_up_rounds);
+    if (status.ok() && options_.bursts.has_value()) status = RunInBursts(*options_.bursts);
+    gate_->Close();
+    return status;
+  }
+
+  // After so many that do not count.
+  absl::Status RunCountedRounds(int64_t uncounted) {
     started_ = absl::Now();
+    first_counted_ = next_round_ + uncounted;
     absl::Status status;
-    for (int64_t round = 1; status.ok() && IsToRun(round); ++round) status = RunRound(round);
+    while (status.ok() && IsToRun(next_round_)) status = RunRound(next_round_++);
     if (absl::IsDeadlineExceeded(status) && !result_.rounds.empty()) {
       result_.note = absl::StrCat("stopped after ", Text(options_.limit));
       status = absl::OkStatus();
     }
     status.Update(TakeLoad());
-    gate_->Close();
     return status;
+  }
+
+  absl::Status RunInBursts(const WanBursts& bursts) {
+    const absl::StatusOr<WanStatus> status = wan_->Status();
+    if (!status.ok()) return status.status();
+    result_.quiet_rounds = std::exchange(result_.rounds, {});
+    result_.loaded = bursts.loaded.empty() ? MostLoaded(result_.links, *status, bursts.links) : bursts.loaded;
+    std::vector<std::unique_ptr<ChildProcess>> flows;
+    for (const ContenderResult::Link& link : result_.loaded) {
+      absl::StatusOr<std::unique_ptr<ChildProcess>> flow = ChildProcess::Start(
+          {.name = absl::StrCat("traffic-", link.from, "-", link.to),
+           .arguments =
+               TrafficArguments(place_, link, bursts.part * status->FindLink(link.from, link.to)->mbps, bursts),
+           .log_path = directory_->File(absl::StrCat("traffic-", link.from, "-", link.to, ".log"))});
+      if (!flow.ok()) return flow.status();
+      flows.push_back(*std::move(flow));
+    }
+    absl::Status rounds = RunCountedRounds(bursts.first_rounds);
+    for (const std::unique_ptr<ChildProcess>& flow : flows) {
+      if (rounds.ok() && !flow->running())
+        rounds = absl::InternalError(absl::StrCat(flow->name(), " ended too early:\n", flow->LogTail(kShownLogLines)));
+    }
+    return rounds;
   }
 
   // Once a round has counted, the limit ends the rounds in good order too.
@@ -108,11 +150,11 @@ class ContenderRun {
     const absl::Duration spent = absl::Now() - started_;
     const auto counted = static_cast<int64_t>(result_.rounds.size());
     if (counted > 0 && spent >= options_.limit) return false;
-    return round <= options_.warm_up_rounds || counted < options_.rounds || spent < options_.least_time;
+    return round < first_counted_ || counted < options_.rounds || spent < options_.least_time;
   }
 
   absl::Status RunRound(int64_t round) {
-    const bool counts = round > options_.warm_up_rounds;
+    const bool counts = round >= first_counted_;
     if (counts && result_.rounds.empty()) {
       if (absl::Status status = StartLoad(); !status.ok()) return status;
     }
@@ -176,9 +218,13 @@ class ContenderRun {
   // 0 when the scheduler does not tell.
   int64_t CurrentPolicy() {
     if (contender_.system != ContenderSystem::kBanyan) return 0;
-    const BenchProcess status = {"status",
-                                 place_.scheduler_node,
-                                 {place_.banyan_program, "status", "--json", "--scheduler", SchedulerAddress(place_)}};
+    BenchProcess status = {"status",
+                           place_.scheduler_node,
+                           {place_.banyan_program, "status", "--json", "--scheduler", SchedulerAddress(place_)}};
+    if (place_.secured) {
+      const std::string key = directory_->File(absl::StrCat(kObserverKeyOwner, ".key"));
+      status.arguments.insert(status.arguments.end(), {"--key", key});
+    }
     const absl::StatusOr<std::unique_ptr<ChildProcess>> child =
         ChildProcess::Start({.name = status.name,
                              .arguments = InNode(place_, status),
@@ -198,15 +244,34 @@ class ContenderRun {
 
   // Members end by themselves once the gate is closed, and what they count on after them.
   void End() {
-    const absl::Time deadline = absl::Now() + kEndTime;
+    const bool settles = !contender_.codec.empty();
+    const absl::Time deadline = absl::Now() + (settles ? kSettlingTime : kEndTime);
     if (gate_ != nullptr && result_.status.ok()) {
       for (const std::unique_ptr<ChildProcess>& child : children_) {
         if (!IsDaemon(*child)) child->WaitUntilEnded(deadline - absl::Now());
       }
+      if (settles) result_.status = CheckSettled();
     }
     for (const std::unique_ptr<ChildProcess>& child : children_) child->Signal(SIGTERM);
     wan_.reset();
     children_.clear();
+  }
+
+  // Each member has looked whether something is missing, and said what its results were.
+  absl::Status CheckSettled() const {
+    std::set<std::string> results;
+    for (const std::unique_ptr<ChildProcess>& child : children_) {
+      if (IsDaemon(*child)) continue;
+      if (child->running())
+        return absl::DeadlineExceededError(absl::StrCat(child->name(), ": no flush within ", Text(kSettlingTime)));
+      if (!child->failure().empty()) {
+        return absl::DataLossError(
+            absl::StrCat(child->name(), ": ", child->failure(), "\n", child->LogTail(kShownLogLines)));
+      }
+      results.insert(child->LogTail(1));
+    }
+    if (results.size() == 1) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat("expected identical replicas, got ", results.size(), " different ones"));
   }
 
   static bool IsDaemon(const ChildProcess& child) {
@@ -224,6 +289,8 @@ class ContenderRun {
   std::unique_ptr<RoundGate> gate_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
   absl::Time started_;
+  int64_t next_round_ = 1;
+  int64_t first_counted_ = 1;
   WanStatus before_;
   double nodes_cpu_before_ = 0;
 };

@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tools/emulated_wan.h"
+#include "tools/wan_benchmark/burst_traffic.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_result.h"
 #include "tools/wan_benchmark/contender_setup.h"
@@ -22,13 +24,16 @@ struct ContenderRunOptions {
   int64_t warm_up_rounds = 2;
   int64_t rounds = 5;                                // measured at least
   absl::Duration least_time = absl::ZeroDuration();  // rounds go on until then
-  absl::Duration limit = absl::InfiniteDuration();   // from the first round's start
-  absl::Duration start_limit = absl::Seconds(60);    // for connecting
+  // After those as many again, in bursts. REQUIRES: a contender of Banyan with a codec.
+  std::optional<WanBursts> bursts;
+  absl::Duration limit = absl::InfiniteDuration();  // from the first round's start
+  absl::Duration start_limit = absl::Seconds(60);   // for connecting
   std::function<bool()> stopped = [] { return false; };
   std::function<void(double done)> progress = [](double) {};
 };
 
-// A failure of the contender is in the result's status. CANCELLED when `stopped` says so.
+// A failure of the contender is in the result's status: with a codec also that replicas differ, or that something is
+// missing after a flush. CANCELLED when `stopped` says so.
 ContenderResult RunContender(const Contender& contender, const ContenderRunOptions& options);
 
 }  // namespace banyan

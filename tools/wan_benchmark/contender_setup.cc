@@ -6,13 +6,13 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "tools/emulated_wan.h"
+#include "tools/keygen/job_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "yaml-cpp/yaml.h"
 
 namespace banyan {
 namespace {
 
-constexpr char kJobFile[] = "job.yaml";
 constexpr char kAgentFile[] = "agent.sh";
 // What a node's TUN device is called.
 constexpr char kDevice[] = "wan0";
@@ -50,24 +50,37 @@ YAML::Node ToldLinksSection(const Contender& contender, const BenchPlace& place)
   return links;
 }
 
+// With the process's key, or without any.
+std::vector<std::string> WithKey(std::vector<std::string> command, const std::string& owner, const BenchPlace& place) {
+  if (place.secured) {
+    command.insert(command.end(), {"--key", absl::StrCat(File(place, owner), ".key")});
+  } else {
+    command.push_back("--insecure");
+  }
+  return command;
+}
+
 ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
-  setup.files.emplace_back(kJobFile, MakeJobOverlay(contender, place));
+  setup.files.emplace_back(kJobOverlayFile, MakeJobOverlay(contender, place));
   setup.processes.push_back(
-      {"scheduler",
-       place.scheduler_node,
-       {place.banyan_program, "scheduler", File(place, kJobFile), "--forgetful", "--stay", "--insecure"}});
+      {"scheduler", place.scheduler_node,
+       WithKey({place.banyan_program, "scheduler", File(place, kJobOverlayFile), "--forgetful", "--stay"},
+               kSchedulerKeyOwner, place)});
   int rank = 0;
   for (const auto& [name, address] : place.nodes) {
     const std::string socket = absl::StrCat("unix:", File(place, name), ".sock");
-    setup.processes.push_back({absl::StrCat("node-", name),
-                               name,
-                               {place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place),
-                                "--listen", NodeAddressAt(address), "--attach", socket, "--stay", "--insecure"}});
+    setup.processes.push_back(
+        {absl::StrCat("node-", name), name,
+         WithKey({place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place), "--listen",
+                  NodeAddressAt(address), "--attach", socket, "--stay"},
+                 name, place)});
     setup.processes.push_back({absl::StrCat("worker-", name),
                                name,
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
+    // What is cut of a result comes with a later one.
+    if (!contender.codec.empty()) setup.processes.back().arguments.push_back("lossy");
   }
   return setup;
 }
@@ -178,6 +191,11 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
   overlay["aggregation"] = YAML::Load("{op: sum}");
+  if (!contender.codec.empty()) {
+    overlay["compression"] = YAML::Node(YAML::NodeType::Map);
+    overlay["compression"]["codec"] = contender.codec;
+    overlay["trimming"]["policy"] = contender.trim_policy;
+  }
   overlay.remove("membership");
   return absl::StrCat(YAML::Dump(overlay), "\n");
 }

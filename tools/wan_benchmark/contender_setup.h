@@ -23,6 +23,7 @@ struct BenchPlace {
   std::string scheduler_node;                              // by name
   std::string overlay;                                     // the text of the file
   int64_t elements = 0;                                    // of the model
+  bool secured = false;                                    // Banyan's processes have keys, in `directory`
 };
 
 // A program that runs in a node. Its environment is that of `banyan wan exec`.
@@ -37,6 +38,9 @@ struct ContenderSetup {
   std::vector<std::pair<std::string, std::string>> files;  // of the directory: name and content
 };
 
+// Banyan's overlay among the files of its setup.
+inline constexpr char kJobOverlayFile[] = "job.yaml";
+
 // tcp://host:port of the scheduler in its node.
 std::string SchedulerAddress(const BenchPlace& place);
 
@@ -44,7 +48,8 @@ std::string SchedulerAddress(const BenchPlace& place);
 // worker per node. REQUIRES: `place.overlay` is an overlay of these nodes.
 std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place);
 
-// Banyan: a scheduler, and a node daemon and a worker in each node. Gloo: a process in each node. Open MPI: mpirun in
+// Banyan: a scheduler, and a node daemon and a worker in each node. Secured ones need MakeJobKeys, whose overlay takes
+// the place of kJobOverlayFile. Gloo: a process in each node. Open MPI: mpirun in
 // the first node, which starts a process in each.
 ContenderSetup MakeSetup(const Contender& contender, const BenchPlace& place);
 

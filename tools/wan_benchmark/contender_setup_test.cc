@@ -51,6 +51,18 @@ TEST(ContenderSetupTest, TheJobIsAnOverlayWithTheContendersSections) {
   EXPECT_EQ(overlay->nodes[0].address, "tcp://10.99.0.1:7701");
 }
 
+TEST(ContenderSetupTest, ChunksInLevelsMayLackSomething) {
+  const Contender contender = MakeBurstContenders().front();
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  ASSERT_EQ(overlay->compression.rules.size(), 1u);
+  EXPECT_EQ(overlay->compression.rules[0].codec, CodecId::kTrimRht);
+  EXPECT_EQ(overlay->trimming.policy, TrimPolicyKind::kDeadline);
+  for (const BenchProcess& process : MakeSetup(contender, Place()).processes) {
+    EXPECT_EQ(process.arguments.back() == "lossy", process.name.starts_with("worker-")) << process.name;
+  }
+}
+
 TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {
   Contender contender;
   contender.planner = "packed";
@@ -83,6 +95,19 @@ TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
             "--attach unix:/tmp/run/b.sock --stay --insecure");
   EXPECT_EQ(Line(setup.processes[4]), "/bin/peer /tmp/run/gate 1 2 1000 unix:/tmp/run/b.sock");
+}
+
+TEST(ContenderSetupTest, SecuredProcessesHaveTheirKeys) {
+  BenchPlace place = Place();
+  place.secured = true;
+  Contender contender;
+  contender.planner = "star";
+  const ContenderSetup setup = MakeSetup(contender, place);
+  EXPECT_EQ(Line(setup.processes[0]),
+            "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay --key /tmp/run/scheduler.key");
+  EXPECT_EQ(Line(setup.processes[3]),
+            "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
+            "--attach unix:/tmp/run/b.sock --stay --key /tmp/run/b.key");
 }
 
 TEST(ContenderSetupTest, GlooHasAProcessPerNode) {

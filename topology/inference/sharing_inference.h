@@ -40,6 +40,8 @@ class SharingInference {
 
   // Returns the groups that are known now.
   const std::vector<SharedGroup>& groups() const { return groups_; }
+  // Returns what links have carried lately.
+  const TrafficWindow& window() const { return window_; }
 
  private:
   // What the group has carried in the interval of this age.

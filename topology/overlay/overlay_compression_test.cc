@@ -89,8 +89,9 @@ TEST(OverlayCompressionTest, EveryNumberOfEveryControllerIsRead) {
   for (RatioControllerKind kind : AllRatioControllerKinds()) {
     for (const RatioNumber& number : NumbersOf(kind)) {
       const double value = number.get({.kind = kind});
-      const CompressionConfig config = Parsed(
-          absl::StrCat("compression: {codec: topk, controller: ", NameOf(kind), ", ", number.name, ": ", value, "}\n"));
+      const absl::string_view codec = number.name == kLightBelow ? "trim_rht" : "topk";
+      const CompressionConfig config = Parsed(absl::StrCat(
+          "compression: {codec: ", codec, ", controller: ", NameOf(kind), ", ", number.name, ": ", value, "}\n"));
       ASSERT_EQ(config.rules.size(), 1u);
       const std::vector<ControllerNumber> expected = {{std::string(number.name), value}};
       EXPECT_EQ(config.rules[0].numbers, expected) << NameOf(kind) << "." << number.name;

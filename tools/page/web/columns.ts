@@ -36,6 +36,7 @@ export function memberColumns(status: () => Status | null): Column<Member>[] {
   const sync = (row: Member) => row.sync_seconds || null;
   const loss = (row: Member) => row.loss || null;
   const refused = (row: Member) => row.rejected_messages ?? 0;
+  const address = (row: Member) => (row.insecure ? `${row.address}, without a key` : row.address || format.NONE);
   return [
     words("node", (row) => row.name, () => "strong"),
     words("state", state, stateMark),
@@ -48,7 +49,7 @@ export function memberColumns(status: () => Status | null): Column<Member>[] {
     numbers("joined in epoch", (row) => row.joined_in ?? 0, (row) => optional(row.joined_in, String)),
     numbers("refused", refused, (row) => optional(row.rejected_messages, format.count), "messages"),
     words("version", (row) => row.version || format.NONE, () => "quiet"),
-    words("address", (row) => row.address || format.NONE, () => "quiet"),
+    words("address", address, (row) => (row.insecure ? "warn" : "quiet")),
   ];
 }
 

@@ -7,6 +7,7 @@ export interface Member {
   address: string;
   heard_s: number | null;
   version: string;
+  insecure: boolean;
   member: boolean;
   joined_in?: number;
   place?: [number, number];
@@ -74,6 +75,7 @@ export interface Status {
   policy: number;
   rejected_messages: number;
   waiting_for: string[];
+  insecure: boolean;
   change: string | null;
   transfer: string | null;
   disorder: string | null;
@@ -135,6 +137,12 @@ export class History {
     this.rounds = (news.all ? news.rounds : this.rounds.concat(news.rounds)).slice(-MOST_ROUNDS);
     this.policies = (news.all ? news.policies : this.policies.concat(news.policies)).slice(-MOST_POLICIES);
   }
+}
+
+// Who is reached by other machines without keys.
+export function insecure(status: Status): string[] {
+  const nodes = status.nodes.filter((node) => node.insecure).map((node) => node.name);
+  return status.insecure ? ["the scheduler", ...nodes] : nodes;
 }
 
 // The members that the job waits for now.

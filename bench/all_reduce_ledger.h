@@ -1,0 +1,37 @@
+// Checks all-reduces of known values whose single results may lack something that comes later: in the end nothing may
+// be missing. Thread-compatible; owned by a contender's process.
+#ifndef BANYAN_BENCH_ALL_REDUCE_LEDGER_H_
+#define BANYAN_BENCH_ALL_REDUCE_LEDGER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+
+namespace banyan {
+
+class AllReduceLedger {
+ public:
+  // Of `world` members that have `elements` values each, as known_values.h has them.
+  AllReduceLedger(int world, int64_t elements) : world_(world), owed_(static_cast<size_t>(elements)) {}
+
+  // A round's result. REQUIRES (as the next): as many as there are elements.
+  void Add(int64_t round, absl::Span<const float> sums);
+  // The result of a last round, of zeros, with which all comes that is missing.
+  void AddRest(absl::Span<const float> sums);
+
+  // DATA_LOSS names the first element that has not all of its values in the results, or more.
+  absl::Status Check() const;
+  // Of all results so far, bit by bit and in their order: replicas have the same.
+  uint64_t hash() const { return hash_; }
+
+ private:
+  int world_;
+  std::vector<float> owed_;  // what has been pushed, less what has come
+  uint64_t hash_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_BENCH_ALL_REDUCE_LEDGER_H_
