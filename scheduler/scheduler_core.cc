@@ -492,7 +492,7 @@ std::string SchedulerCore::MakeStatus() const {
                                       order_.disorder(),
                                       policies_.replanner().inferred(),
                                       &precision_,
-                                      policies_.replanner().Ways(),
+                                      policies_.replanner().ways(),
                                       keyless_address_});
 }
 

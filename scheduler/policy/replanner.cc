@@ -24,7 +24,7 @@ bool InfersSharing(const OverlayConfig& overlay, const NetworkView& view) {
 }
 
 // Who knows rates knows of which links. With more nodes there are too many ways.
-constexpr size_t kMostNodesForWays = 40;
+constexpr size_t kMostNodesForWays = 24;
 // Rounds take so much longer than promised when links share what nobody knows of.
 constexpr double kBrokenPromise = 1.5;
 
@@ -59,13 +59,10 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
   while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) sharing_.Add(*interval);
 }
 
-NetworkView Replanner::View() const {
+NetworkView Replanner::View() {
   const NetworkView view = links_.View();
-  return outages_.Without(has_hidden_ways_ ? WithSharedWays(view, Ways()) : view);
-}
-
-std::vector<SharedWay> Replanner::Ways() const {
-  return has_hidden_ways_ ? FindSharedWays(links_.View(), sharing_.window()) : std::vector<SharedWay>();
+  ways_ = has_hidden_ways_ ? FindSharedWays(view, sharing_.window()) : std::vector<SharedWay>();
+  return outages_.Without(ways_.empty() ? view : WithSharedWays(view, ways_));
 }
 
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {
@@ -104,6 +101,7 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
   infers_sharing_ = InfersSharing(overlay, links_.believed());
   infers_ways_ = InfersWays(overlay, links_.believed());
   has_hidden_ways_ = has_hidden_ways_ && infers_ways_;
+  ways_.clear();
   if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);
   update_interval_ = overlay.topology.update_interval;

@@ -133,8 +133,9 @@ class Replanner {
   const LinkTable& links() const { return links_; }
   // What links are inferred to share, for status: plans do not use it.
   const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
-  // Returns the links that others are found to go by way of, by their numbers in links().believed().
-  std::vector<SharedWay> Ways() const;
+  // Returns the links that others were found to go by way of for the newest plan, by their numbers in
+  // links().believed().
+  const std::vector<SharedWay>& ways() const { return ways_; }
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
@@ -150,8 +151,9 @@ class Replanner {
     bool is_ordered = false;         // adopted without being judged
   };
 
-  // Returns the links that work, with the values that are known now and what they are found to share.
-  NetworkView View() const;
+  // Returns the links that work, with the values that are known now and what they are found to share, which is found
+  // anew.
+  NetworkView View();
   // Returns whether a round took far longer than the policy in use promised.
   bool IsPromiseBroken(const NodeReport::Synchronisation& last) const;
   void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
@@ -178,6 +180,7 @@ class Replanner {
   LinkTable links_;
   bool infers_sharing_;
   bool infers_ways_;
+  std::vector<SharedWay> ways_;   // of the newest plan
   bool has_hidden_ways_ = false;  // rounds took so long that links seem to go by way of others
   TrafficLog traffic_;
   SharingInference sharing_;

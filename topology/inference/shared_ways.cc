@@ -65,8 +65,8 @@ bool GoesByWay(const LinkEnds& link, size_t nodes, Delays& delays) {
   return false;
 }
 
-// Returns whether `link` may go over other straight links than `without`: over one with the ends of none of its own
-// that is as far from its beginning.
+// Returns whether `link` may go over another straight link than `without`: over one that covers the same middle of its
+// way.
 bool HasAnotherWay(const LinkEnds& link, const LinkEnds& without, const std::vector<LinkEnds>& ends,
                    const std::vector<size_t>& straight, Delays& delays) {
   const absl::Duration middle = delays.At(link.from, without.from) + delays.At(without.from, without.to) / 2;
@@ -79,11 +79,6 @@ bool HasAnotherWay(const LinkEnds& link, const LinkEnds& without, const std::vec
   });
 }
 
-double RateAt(const TrafficWindow& window, size_t link, size_t interval) {
-  const TrafficWindow::Series* const series = window.Find(link);
-  return series == nullptr ? 0 : (*series)[interval].rate_bps;
-}
-
 // Returns the second highest: a single one may be a mistake of measuring.
 double SecondOf(const std::vector<double>& rates_bps) {
   std::array<double, 2> best_bps = {0, 0};
@@ -94,26 +89,27 @@ double SecondOf(const std::vector<double>& rates_bps) {
   return best_bps[1];
 }
 
-// Returns the rates of a way's link while it was busy and hardly anything else went over it.
-std::vector<double> RatesAlone(const SharedWay& way, const TrafficWindow& window) {
-  std::vector<double> rates_bps;
-  const TrafficWindow::Series* const series = window.Find(way.link);
-  for (size_t i = 0; series != nullptr && i < window.intervals(); ++i) {
-    const TrafficWindow::Sample& sample = (*series)[i];
-    double others_bps = 0;
-    for (const size_t other : way.over) others_bps += RateAt(window, other, i);
-    if (sample.is_busy && others_bps <= kAlone * sample.rate_bps) rates_bps.push_back(sample.rate_bps);
-  }
-  return rates_bps;
-}
-
 // Returns what these links carried together in each interval.
 std::vector<double> SumsOf(const std::vector<size_t>& links, const TrafficWindow& window) {
   std::vector<double> sums_bps(window.intervals(), 0);
   for (const size_t link : links) {
-    for (size_t i = 0; i < sums_bps.size(); ++i) sums_bps[i] += RateAt(window, link, i);
+    const TrafficWindow::Series* const series = window.Find(link);
+    for (size_t i = 0; series != nullptr && i < sums_bps.size(); ++i) sums_bps[i] += (*series)[i].rate_bps;
   }
   return sums_bps;
+}
+
+// Returns the rates of a way's link while it was busy and hardly anything else went over it.
+std::vector<double> RatesAlone(const SharedWay& way, const TrafficWindow& window) {
+  std::vector<double> rates_bps;
+  const TrafficWindow::Series* const series = window.Find(way.link);
+  if (series == nullptr) return rates_bps;
+  const std::vector<double> others_bps = SumsOf(way.over, window);
+  for (size_t i = 0; i < others_bps.size(); ++i) {
+    const TrafficWindow::Sample& sample = (*series)[i];
+    if (sample.is_busy && others_bps[i] <= kAlone * sample.rate_bps) rates_bps.push_back(sample.rate_bps);
+  }
+  return rates_bps;
 }
 
 // Returns what two links carried together at most: in an interval in which both were busy, or else in two.
