@@ -49,7 +49,8 @@ class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
       auto* start = std::get_if<StartComputation>(&action);
       if (start == nullptr) continue;
       start->computation->Run();
-      computations_.OnFinished(step_, start->id, std::move(start->computation));
+      ComputationFinished finished{start->id, std::move(start->computation)};
+      computations_.OnFinished(step_, finished);
     }
   }
   std::vector<float> Replayed() const {

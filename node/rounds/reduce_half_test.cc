@@ -84,7 +84,8 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
       auto* start = std::get_if<StartComputation>(&action);
       if (start == nullptr) continue;
       start->computation->Run();
-      computations_.OnFinished(step_, start->id, std::move(start->computation));
+      ComputationFinished finished{start->id, std::move(start->computation)};
+      computations_.OnFinished(step_, finished);
     }
   }
 

@@ -411,7 +411,8 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
       auto* start = std::get_if<StartComputation>(&action);
       if (start == nullptr) continue;
       start->computation->Run();
-      computations_.OnFinished(step_, start->id, std::move(start->computation));
+      ComputationFinished finished{start->id, std::move(start->computation)};
+      computations_.OnFinished(step_, finished);
     }
   }
 

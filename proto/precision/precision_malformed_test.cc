@@ -63,9 +63,11 @@ TEST_F(PrecisionMalformedTest, HealthOfATraining) {
   RefusesReport("worker: 0 to 255 expected, 256 came", [](auto& report) { report.set_worker(256); });
   RefusesReport("step: 0 to", [](auto& report) { report.set_step(-1); });
   RefusesReport("loss: ", [](auto& report) { report.set_loss(std::nan("")); });
+  RefusesReport("loss: ", [](auto& report) { report.set_loss(-1.7e308); });
   RefusesReport("progress: ", [](auto& report) { report.set_progress(1.5); });
   RefusesReport("learning_rate_fraction: ", [](auto& report) { report.set_learning_rate_fraction(-0.5); });
   RefusesReport("metric: ", [](auto& report) { report.set_metric(kInfinity); });
+  RefusesReport("metric: ", [](auto& report) { report.set_metric(1.7e308); });
 }
 
 TEST_F(PrecisionMalformedTest, ReportsOfNodes) {

@@ -33,11 +33,13 @@ HealthReport Read(const wire::HealthReport& from, FieldReader fields) {
   HealthReport report;
   report.worker = WorkerId(fields.Between("worker", from.worker(), 0u, kMaxWorkersPerNode - 1));
   report.health.step = fields.Between("step", from.step(), int64_t{0}, std::numeric_limits<int64_t>::max());
-  report.health.loss = fields.Finite("loss", from.loss());
+  report.health.loss = fields.FiniteBetween("loss", from.loss(), -kLargestLoss, kLargestLoss);
   report.health.progress = fields.FiniteBetween("progress", from.progress(), 0, 1);
   report.health.learning_rate_fraction =
       fields.FiniteBetween("learning_rate_fraction", from.learning_rate_fraction(), 0, 1);
-  if (from.has_metric()) report.health.metric = fields.Finite("metric", from.metric());
+  if (from.has_metric()) {
+    report.health.metric = fields.FiniteBetween("metric", from.metric(), -kLargestLoss, kLargestLoss);
+  }
   return report;
 }
 
