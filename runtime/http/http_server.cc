@@ -49,15 +49,18 @@ int Queue(MHD_Connection* connection, unsigned code, const char* content_type, M
   return MHD_queue_response(connection, code, response);
 }
 
+// Copies `body`.
+MHD_Response* MakeResponse(absl::string_view body) {
+  return MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
+}
+
 int QueueText(MHD_Connection* connection, unsigned code, const char* content_type, absl::string_view body) {
-  return Queue(connection, code, content_type,
-               MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY));
+  return Queue(connection, code, content_type, MakeResponse(body));
 }
 
 int QueueUnauthorized(MHD_Connection* connection) {
-  constexpr char kBody[] = "expected the token: `Authorization: Bearer TOKEN`, or as the password in a browser\n";
   MHD_Response* const response =
-      MHD_create_response_from_buffer(sizeof(kBody) - 1, const_cast<char*>(kBody), MHD_RESPMEM_PERSISTENT);
+      MakeResponse("expected the token: `Authorization: Bearer TOKEN`, or as the password in a browser\n");
   // Basic, which makes browsers ask for it.
   const bool is_whole = response != nullptr && MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
                                                                        "Basic realm=\"banyan\"") == MHD_YES;
