@@ -14,16 +14,4 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-std::optional<size_t> FirstNear(const std::vector<double>& seconds, double usual) {
-  constexpr size_t kInARow = 3;
-  for (size_t first = 0; first < seconds.size(); ++first) {
-    const size_t end = std::min(seconds.size(), first + kInARow);
-    const bool are_near = std::all_of(seconds.begin() + static_cast<std::ptrdiff_t>(first),
-                                      seconds.begin() + static_cast<std::ptrdiff_t>(end),
-                                      [usual](double one) { return one <= kNear * usual; });
-    if (are_near) return first;
-  }
-  return std::nullopt;
-}
-
 }  // namespace banyan

@@ -3,8 +3,6 @@
 #define BANYAN_BENCH_TIMING_H_
 
 #include <chrono>
-#include <cstddef>
-#include <optional>
 #include <vector>
 
 namespace banyan {
@@ -18,11 +16,6 @@ double SecondsOf(Work work) {
 
 // The mean of the middle two of an even number. REQUIRES: not empty.
 double Median(std::vector<double> values);
-
-// Returns the first of these rounds from which on they take about as long as usual: it and the two after it, as far as
-// there are any, take at most kNear times `usual`. Empty where none does.
-inline constexpr double kNear = 1.1;
-std::optional<size_t> FirstNear(const std::vector<double>& seconds, double usual);
 
 }  // namespace banyan
 

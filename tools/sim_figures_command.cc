@@ -39,7 +39,9 @@ CommandLine MakeCommandLine(FiguresFlags& flags) {
                    "where gnuplot is installed (Debian: gnuplot-nox), as a plot (PNG).",
                    "banyan sim-figures /tmp/figures --only 14");
   line.Positional("OUT_DIR", "where the files go; made when missing", &flags.out_dir);
-  line.Text("scenarios", "DIR", "the figures' files (default sim/scenarios; sim/planners compares planners)",
+  line.Text("scenarios", "DIR",
+            "the figures' files (default sim/scenarios; sim/planners compares planners, sim/learning jobs that are "
+            "told little)",
             &flags.scenarios);
   line.Text("only", "N", "figures whose name begins so: 14, 19b", &flags.only);
   line.Switch("quick", "small models, few values: a look whether all works", &flags.quick);

@@ -95,6 +95,15 @@ TEST(SimFiguresCommandTest, PlannersAreComparedByTheirRates) {
   EXPECT_THAT(ContentOf(directory + "/figmodels.gnuplot"), HasSubstr("by the model''s bytes"));
 }
 
+TEST(SimFiguresCommandTest, JobsThatAreToldLittleAreComparedWithWhoKnows) {
+  const std::string directory = ::testing::TempDir() + "/learning";
+  const Outcome links = Figures({directory, "--scenarios", "sim/learning", "--only", "links", "--quick"});
+  EXPECT_EQ(links.code, 0) << links.err;
+  EXPECT_THAT(links.out, HasSubstr("| variant | no rates | wrong rates |\n|---|---:|---:|\n| internet2 | "));
+  EXPECT_THAT(links.out, ContainsRegex("\n\\| internet2 \\| ([0-9.]+|never); [0-9.]+; [0-9.]+ \\|"));
+  EXPECT_THAT(ContentOf(directory + "/figlinks.csv"), HasSubstr(",near_after_seconds,later_ratio,first_ratio\n"));
+}
+
 TEST(SimFiguresCommandTest, WhatIsWrongWithAFileIsSaid) {
   const std::string directory = ::testing::TempDir() + "/wrong";
   std::filesystem::create_directories(directory);

@@ -25,8 +25,6 @@ bool InfersSharing(const OverlayConfig& overlay, const NetworkView& view) {
 
 // Who knows rates knows of which links. With more nodes there are too many ways.
 constexpr size_t kMostNodesForWays = 24;
-// Rounds take so much longer than promised when links share what nobody knows of.
-constexpr double kBrokenPromise = 1.5;
 
 bool InfersWays(const OverlayConfig& overlay, const NetworkView& view) {
   return InfersSharing(overlay, view) && view.nodes().size() <= kMostNodesForWays &&
@@ -61,20 +59,14 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
 
 NetworkView Replanner::View() {
   const NetworkView view = links_.View();
-  ways_ = has_hidden_ways_ ? FindSharedWays(view, sharing_.window()) : std::vector<SharedWay>();
+  ways_ = hidden_ways_.are_suspected() ? FindSharedWays(view, sharing_.window()) : std::vector<SharedWay>();
   return outages_.Without(ways_.empty() ? view : WithSharedWays(view, ways_));
 }
 
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {
   round_times_.Accept(now, node, last, keys_->ElementsOfAll());
-  has_hidden_ways_ = has_hidden_ways_ || (infers_ways_ && IsPromiseBroken(last));
-}
-
-bool Replanner::IsPromiseBroken(const NodeReport::Synchronisation& last) const {
-  if (policies_->Current() == nullptr || last.elements != keys_->ElementsOfAll()) return false;
-  const absl::Duration promised = InUse().round_time;
-  // The first round finds out what links carry.
-  return round_times_.ended() >= 2 && promised > absl::ZeroDuration() && last.duration > kBrokenPromise * promised;
+  if (!infers_ways_ || policies_->Current() == nullptr || last.elements != keys_->ElementsOfAll()) return;
+  hidden_ways_.OnRound(round_times_.ended(), last.duration, InUse().round_time);
 }
 
 void Replanner::OnModelGrown(Timestamp now) {
@@ -100,7 +92,7 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
   links_.MarkPlanned();
   infers_sharing_ = InfersSharing(overlay, links_.believed());
   infers_ways_ = InfersWays(overlay, links_.believed());
-  has_hidden_ways_ = has_hidden_ways_ && infers_ways_;
+  hidden_ways_.Forget();
   ways_.clear();
   if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);

@@ -26,6 +26,7 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/policy/formulation.h"
+#include "scheduler/policy/hidden_ways.h"
 #include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/plan_computation.h"
@@ -154,8 +155,6 @@ class Replanner {
   // Returns the links that work, with the values that are known now and what they are found to share, which is found
   // anew.
   NetworkView View();
-  // Returns whether a round took far longer than the policy in use promised.
-  bool IsPromiseBroken(const NodeReport::Synchronisation& last) const;
   void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
@@ -180,8 +179,8 @@ class Replanner {
   LinkTable links_;
   bool infers_sharing_;
   bool infers_ways_;
-  std::vector<SharedWay> ways_;   // of the newest plan
-  bool has_hidden_ways_ = false;  // rounds took so long that links seem to go by way of others
+  std::vector<SharedWay> ways_;  // of the newest plan
+  HiddenWays hidden_ways_;
   TrafficLog traffic_;
   SharingInference sharing_;
   LinkOutages outages_;

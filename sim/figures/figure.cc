@@ -112,6 +112,8 @@ std::map<std::string, Setter> Setters() {
       {"compute_ms", TimeSetter(1e9, NumberUnit::kMilliseconds, [](FigureCase& c, double v) { c.compute_ms = v; })},
       {"redraw", BoolSetter([](FigureCase& c, bool v) { c.redraw = v; })},
       {"network", WordSetter(FamilyNames(), [](FigureCase& c, const std::string& v) { c.network = v; })},
+      {"told", WordSetter({"rates", "none", "wrong", "nodes"},
+                          [](FigureCase& c, const std::string& v) { c.told = ParseToldLinks(v)->kind; })},
       {"nodes", IntegerSetter(2, kMostNodes, [](FigureCase& c, int64_t v) { c.nodes = static_cast<int>(v); })},
   };
 }
@@ -144,7 +146,8 @@ class FigureReader {
     file_.Integer("rounds", 1, kMostCount, rounds);
     figure.rounds = static_cast<uint64_t>(rounds);
     if (const YamlValue* table = file_.Find("table"); table != nullptr) {
-      figure.shows_rates = ReadWord(*table, "table", {"rates"}, problems_).has_value();
+      const std::optional<std::string> word = ReadWord(*table, "table", {"rates", "learning"}, problems_);
+      figure.table = word == "learning" ? FigureTable::kLearning : FigureTable::kRates;
     }
     int64_t seeds = 1;
     file_.Integer("seeds", 1, kMostSeeds, seeds);

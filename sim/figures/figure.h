@@ -11,12 +11,14 @@
 //   baseline: {planner: star}                         # in place of the sweep's value; optional
 //   rounds: 3                                         # of each simulation; else by `minutes`
 //   table: rates                                      # a line for each value, a column for each series' rate in the
-//                                                     # median round; else its seconds in the mean round, and how
-//                                                     # many times as fast as the baseline that is
+//                                                     # median round. `learning`: of jobs that are told little, how
+//                                                     # soon they are as fast as who knows. Else the seconds of the
+//                                                     # mean round, and how many times as fast as the baseline's
 //
 // Settings: planner, roots, root, shares, awareness, estimator, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
-// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/samples/overlay_families.h),
+// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/samples/overlay_families.h), told
+// (rates, none, wrong, nodes: of the links; who is told the nodes has a path between every two, and knows no cap),
 // variant (a name for several settings at once, see `variants`).
 #ifndef BANYAN_SIM_FIGURES_FIGURE_H_
 #define BANYAN_SIM_FIGURES_FIGURE_H_
@@ -29,6 +31,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "topology/overlay/overlay_config.h"
+#include "topology/overlay/told_links.h"
 
 namespace banyan {
 
@@ -40,6 +43,14 @@ struct FigureCase {
   bool redraw = false;
   int nodes = 0;        // of a random overlay in place of the file's; 0: the file's
   std::string network;  // a family of overlays in place of the file's; empty: the file's
+  ToldLinks::Kind told = ToldLinks::Kind::kRates;
+};
+
+// What a figure's table says of each simulation.
+enum class FigureTable : uint8_t {
+  kTimes,     // the mean round, beside the baseline's
+  kRates,     // of the median round, beside the bound
+  kLearning,  // how soon the job is as fast as one that is told all
 };
 
 struct Figure {
@@ -52,8 +63,8 @@ struct Figure {
 
   std::string name;  // "15"
   std::string title;
-  std::string sweep;                  // what changes along the axis
-  bool shows_rates = false;           // as `table: rates` asks
+  std::string sweep;  // what changes along the axis
+  FigureTable table = FigureTable::kTimes;
   double minutes = 15;                // simulated, about
   uint64_t rounds = 0;                // simulated; 0: by `minutes`
   std::vector<uint64_t> seeds = {1};  // results are means over these: losses, and draws of a family

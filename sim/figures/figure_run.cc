@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/random.h"
 #include "sim/overlay_text.h"
+#include "sim/routed_overlay.h"
+#include "sim/runs/adaptation.h"
 #include "sim/runs/simulation.h"
 #include "sim/sample_overlays.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -23,6 +28,7 @@ namespace {
 constexpr int64_t kElementBytes = 4;
 constexpr uint64_t kFewestRounds = 2;
 constexpr uint64_t kMostRounds = 60;
+constexpr uint64_t kInformedRounds = 5;
 // NETSTORM, section IX.
 constexpr absl::Duration kRedrawPeriod = absl::Minutes(3);
 constexpr double kLowestBps = 20e6;
@@ -68,21 +74,27 @@ absl::StatusOr<uint64_t> RoundsFor(const SimulationOptions& options, double minu
   return std::clamp(static_cast<uint64_t>(60 * minutes / round_s), kFewestRounds, kMostRounds);
 }
 
-absl::Duration MeanOf(const SimulationReport& report) {
-  absl::Duration sum;
-  for (const SimulationReport::RoundReport& round : report.rounds) sum += round.synchronisation;
-  return sum / static_cast<double>(report.rounds.size());
+std::vector<double> SecondsOf(const SimulationReport& report) {
+  std::vector<double> seconds;
+  for (const SimulationReport::RoundReport& round : report.rounds) {
+    seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
+  }
+  return seconds;
 }
 
-// Adds what one simulation has measured to `row`, as its part of `runs`.
-absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64_t seed, double runs, FigureRow& row) {
+double MeanOf(const std::vector<double>& seconds) {
+  return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
+}
+
+// The job of a case that is told all rates.
+absl::StatusOr<SimulationOptions> MakeOptions(const Figure& figure, const FigureCase& figure_case, uint64_t seed) {
   SimulationOptions options;
   options.overlay = figure_case.overlay;
   if (figure_case.nodes > 0) DrawOverlay(figure_case.nodes, seed, options.overlay);
   if (!figure_case.network.empty()) {
-    // Of a family that has fewer draws, the first again, with other losses.
+    // Of a network that is not drawn at random the same again, with other losses.
     const OverlayFamily family = FamilyOf(OverlayFamilies(), figure_case.network);
-    SetNetwork(family.draw(1 + ((seed - 1) % family.draws)), options.overlay);
+    SetNetwork(family.draw(family.draws == 1 ? 1 : seed), options.overlay);
   }
   if (options.overlay.topology.roots.value_or(0) > static_cast<int>(options.overlay.nodes.size())) {
     options.overlay.topology.roots.reset();
@@ -94,17 +106,59 @@ absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64
   const absl::StatusOr<uint64_t> rounds = figure.rounds > 0 ? figure.rounds : RoundsFor(options, figure.minutes);
   if (!rounds.ok()) return rounds.status();
   options.rounds = *rounds;
-  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  return options;
+}
+
+// Makes the job know no more than `told`. Who knows the nodes alone has a path between every two of them.
+void Tell(ToldLinks::Kind told, SimulationOptions& options) {
+  options.told = {told, options.seed};
+  if (told != ToldLinks::Kind::kNodes) return;
+  options.hides_caps = true;
+  const NetworkView view = MakeNetworkView(options.overlay);
+  if (IsFullMesh(view)) return;
+  OverlayConfig routed = RoutedOverlay(view);
+  options.overlay.links = std::move(routed.links);
+  options.overlay.shared = std::move(routed.shared);
+}
+
+absl::StatusOr<SimulationReport> SimulateAlike(const SimulationOptions& options) {
+  absl::StatusOr<SimulationReport> report = Simulate(options);
+  if (report.ok() && !report->replicas_identical) return absl::InternalError("the replicas differ");
+  return report;
+}
+
+// Adds to `row`, as its part of `runs`, how the rounds of `report` compare with those of who is told all.
+absl::Status MeasureLearning(SimulationOptions informed_options, const SimulationReport& report, double runs,
+                             FigureRow& row) {
+  informed_options.rounds = std::min(informed_options.rounds, kInformedRounds);
+  const absl::StatusOr<SimulationReport> informed = SimulateAlike(informed_options);
+  if (!informed.ok()) return informed.status();
+  const Adaptation adaptation = AdaptationOf(SecondsOf(report), absl::ToDoubleSeconds(informed->synchronisation_p50));
+  row.near_after_seconds =
+      std::max(row.near_after_seconds, adaptation.near_from.has_value() ? adaptation.near_after_seconds
+                                                                        : std::numeric_limits<double>::infinity());
+  row.later_ratio += adaptation.later_ratio / runs;
+  row.first_ratio += adaptation.first_ratio / runs;
+  return absl::OkStatus();
+}
+
+// Adds what one simulation has measured to `row`, as its part of `runs`.
+absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64_t seed, double runs, FigureRow& row) {
+  const absl::StatusOr<SimulationOptions> informed = MakeOptions(figure, figure_case, seed);
+  if (!informed.ok()) return informed.status();
+  SimulationOptions options = *informed;
+  Tell(figure_case.told, options);
+  const absl::StatusOr<SimulationReport> report = SimulateAlike(options);
   if (!report.ok()) return report.status();
-  if (!report->replicas_identical) return absl::InternalError("the replicas differ");
+  const bool is_median = figure.table == FigureTable::kRates;
   const double seconds = figure_case.compute_ms / 1000 +
-                         absl::ToDoubleSeconds(figure.shows_rates ? report->synchronisation_p50 : MeanOf(*report));
+                         (is_median ? absl::ToDoubleSeconds(report->synchronisation_p50) : MeanOf(SecondsOf(*report)));
   row.seconds += seconds / runs;
   row.rate_bps += report->model_bits / seconds / runs;
   row.bound_bps += report->bound_bps / runs;
   row.policies += static_cast<double>(report->policies) / runs;
   row.auxiliary_share += report->auxiliary_share / runs;
-  return absl::OkStatus();
+  return figure.table == FigureTable::kLearning ? MeasureLearning(*informed, *report, runs, row) : absl::OkStatus();
 }
 
 using Measured = std::map<std::string, FigureRow>;
@@ -115,7 +169,8 @@ std::string TextOf(FigureCase figure_case) {
   const bool takes_best_roots = topology.planner == "fapt" || topology.planner == "packed";
   if (takes_best_roots && topology.roots != 1) figure_case.overlay.topology.root.reset();
   return absl::StrCat(OverlayText(figure_case.overlay), figure_case.model_bytes, " ", figure_case.compute_ms, " ",
-                      figure_case.redraw, " ", figure_case.nodes, " ", figure_case.network);
+                      figure_case.redraw, " ", figure_case.nodes, " ", figure_case.network, " ",
+                      static_cast<int>(figure_case.told));
 }
 
 absl::StatusOr<FigureRow> MeasureAll(const Figure& figure, const FigureCase& figure_case, Measured& measured) {

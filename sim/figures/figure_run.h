@@ -21,6 +21,11 @@ struct FigureRow {
   double relative = 0;   // the baseline's time over this one's; 0 without a baseline
   double policies = 0;
   double auxiliary_share = 0;
+  // Of FigureTable::kLearning: over the seeds the latest start of rounds that take about as long as those of who is
+  // told all (FirstNear), infinite where one has none; means of the ratios of Adaptation.
+  double near_after_seconds = 0;
+  double later_ratio = 0;
+  double first_ratio = 0;
 };
 
 // One row for each point. `progress` is told how many points are done, after each.

@@ -70,5 +70,23 @@ TEST(FigureRunTest, PointsAreInOrderAndRelativeToTheirBaseline) {
   EXPECT_EQ(rows->at(1).relative, 1);
 }
 
+// Who is told all is as fast as itself from the first round on. Who is told the nodes of a sparse network has a path
+// between every two of them, and takes longer at first.
+TEST(FigureRunTest, LearningIsComparedWithWhoKnows) {
+  Figure figure = FigureOf("internet2", 1);
+  figure.table = FigureTable::kLearning;
+  figure.rounds = 7;
+  figure.points.front().point.model_bytes = 10 * 1000 * 1000;
+  figure.points.push_back(figure.points.front());
+  figure.points.back().point.told = ToldLinks::Kind::kNodes;
+  const absl::StatusOr<std::vector<FigureRow>> rows = RunFigure(figure, [](size_t) {});
+  ASSERT_TRUE(rows.ok()) << rows.status();
+  EXPECT_EQ(rows->at(0).near_after_seconds, 0);
+  EXPECT_NEAR(rows->at(0).later_ratio, 1, 0.05);
+  EXPECT_NEAR(rows->at(0).first_ratio, 1, 0.05);
+  EXPECT_GT(rows->at(1).near_after_seconds, 0);
+  EXPECT_GT(rows->at(1).first_ratio, 1.1);
+}
+
 }  // namespace
 }  // namespace banyan

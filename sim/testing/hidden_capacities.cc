@@ -1,12 +1,12 @@
 #include "sim/testing/hidden_capacities.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/random.h"
+#include "sim/routed_overlay.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/samples/sample_networks.h"
 
@@ -54,21 +54,6 @@ OverlayConfig MeshOfSix(uint64_t seed) {
     }
   }
   return overlay;
-}
-
-// The path with the fewest hops, over the lowest ids.
-std::vector<NodeId> PathOf(const NetworkView& view, NodeId from, NodeId to) {
-  std::map<NodeId, NodeId> before = {{from, from}};
-  std::vector<NodeId> open = {from};
-  for (size_t i = 0; i < open.size(); ++i) {
-    for (const NetworkLink& link : view.LinksFrom(open[i])) {
-      if (before.emplace(link.to, open[i]).second) open.push_back(link.to);
-    }
-  }
-  std::vector<NodeId> path = {to};
-  while (path.back() != from) path.push_back(before.at(path.back()));
-  std::reverse(path.begin(), path.end());
-  return path;
 }
 
 }  // namespace
@@ -124,35 +109,9 @@ HiddenCapacities LinksBehindRouter(uint64_t seed, uint64_t rounds) {
 }
 
 HiddenCapacities RoutedInternet2(uint64_t seed, uint64_t rounds) {
-  const NetworkView view = seed == 1 ? Internet2Network() : DrawnInternet2Network(seed);
-  OverlayConfig overlay = Sites(static_cast<int>(view.nodes().size()));
-  OverlayConfig told = overlay;
-  told.links.reset();
-  std::map<std::pair<NodeId, NodeId>, SharedConfig> wires;
-  for (const NetworkLink& link : view.links()) wires[{link.from, link.to}].capacity_bps = link.throughput_bps;
-  const auto add_path = [&](NodeId from, NodeId to, LinkConfig& link, double& rate_bps) {
-    const std::vector<NodeId> path = PathOf(view, from, to);
-    rate_bps = view.FindLink(path[0], path[1])->throughput_bps;
-    link.delay = absl::ZeroDuration();
-    for (size_t i = 1; i < path.size(); ++i) {
-      rate_bps = std::min(rate_bps, view.FindLink(path[i - 1], path[i])->throughput_bps);
-      link.delay += view.FindLink(path[i - 1], path[i])->delay;
-      wires[{path[i - 1], path[i]}].links.emplace_back(view.NameOf(from), view.NameOf(to));
-    }
-  };
-  for (const NetworkNode& a : view.nodes()) {
-    for (const NetworkNode& b : view.nodes()) {
-      if (!(a.id < b.id)) continue;
-      LinkConfig& link = overlay.links->emplace_back();
-      link.a = a.name;
-      link.b = b.name;
-      add_path(a.id, b.id, link, link.a_to_b_bps);
-      add_path(b.id, a.id, link, link.b_to_a_bps);
-    }
-  }
-  for (auto& [ends, wire] : wires) {
-    if (!wire.links.empty()) overlay.shared.push_back(std::move(wire));
-  }
+  OverlayConfig overlay = RoutedOverlay(seed == 1 ? Internet2Network() : DrawnInternet2Network(seed));
+  OverlayConfig told;
+  told.nodes = overlay.nodes;
   return {JobOf(std::move(overlay), 46'000'000, seed, rounds), std::move(told)};
 }
 

@@ -1,6 +1,7 @@
 #include "tools/reports/figure_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -71,37 +72,71 @@ std::string RatesMarkdown(const Figure& figure, const std::vector<FigureRow>& ro
   return text;
 }
 
+// "12.3; 1.02; 1.40": after so many seconds rounds are near those of who knows, later ones, the first ones.
+std::string LearningMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
+  std::string text = Heading(figure, Distinct(rows, &FigureRow::series));
+  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
+    absl::StrAppend(&text, "| ", value, " |");
+    for (const FigureRow& row : rows) {
+      if (row.value != value) continue;
+      absl::StrAppend(&text, std::isfinite(row.near_after_seconds) ? absl::StrFormat(" %.1f", row.near_after_seconds)
+                                                                   : std::string(" never"));
+      absl::StrAppendFormat(&text, "; %.2f; %.2f |", row.later_ratio, row.first_ratio);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+std::string TableMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
+  switch (figure.table) {
+    case FigureTable::kTimes:
+      return TimesMarkdown(figure, rows);
+    case FigureTable::kRates:
+      return RatesMarkdown(figure, rows);
+    case FigureTable::kLearning:
+      return LearningMarkdown(figure, rows);
+  }
+  return "";
+}
+
 // For gnuplot.
 std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
 
 // Of a bar.
 double Height(const FigureRow& row, const Figure& figure, bool relative) {
   if (relative) return row.relative;
-  return figure.shows_rates ? row.rate_bps / kBitsPerMegabit : row.seconds;
+  if (figure.table == FigureTable::kLearning) return row.later_ratio;
+  return figure.table == FigureTable::kRates ? row.rate_bps / kBitsPerMegabit : row.seconds;
 }
 
 }  // namespace
 
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) {
   std::string text = absl::StrCat("figure,series,", figure.sweep,
-                                  ",round_seconds,rate_mbps,bound_mbps,speed_up,policies,auxiliary_share\n");
+                                  ",round_seconds,rate_mbps,bound_mbps,speed_up,policies,auxiliary_share,",
+                                  "near_after_seconds,later_ratio,first_ratio\n");
   for (const FigureRow& row : rows) {
-    absl::StrAppendFormat(&text, "%s,%s,%s,%.3f,%.2f,%.2f,%s,%.1f,%.3f\n", figure.name, row.series, row.value,
-                          row.seconds, row.rate_bps / kBitsPerMegabit, row.bound_bps / kBitsPerMegabit, Relative(row),
-                          row.policies, row.auxiliary_share);
+    absl::StrAppendFormat(&text, "%s,%s,%s,%.3f,%.2f,%.2f,%s,%.1f,%.3f,%.1f,%.3f,%.3f\n", figure.name, row.series,
+                          row.value, row.seconds, row.rate_bps / kBitsPerMegabit, row.bound_bps / kBitsPerMegabit,
+                          Relative(row), row.policies, row.auxiliary_share, row.near_after_seconds, row.later_ratio,
+                          row.first_ratio);
   }
   return text;
 }
 
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
   const std::string title = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n");
-  return absl::StrCat(title, figure.shows_rates ? RatesMarkdown(figure, rows) : TimesMarkdown(figure, rows), "\n");
+  return absl::StrCat(title, TableMarkdown(figure, rows), "\n");
 }
 
 std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path) {
   const bool relative = HasBaseline(rows);
   const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
-  const char* shown = relative ? "speed-up" : figure.shows_rates ? "Mbit/s" : "seconds per round";
+  const char* shown = relative                                 ? "speed-up"
+                      : figure.table == FigureTable::kRates    ? "Mbit/s"
+                      : figure.table == FigureTable::kLearning ? "later rounds over those of who knows"
+                                                               : "seconds per round";
   std::string text = absl::StrCat("set terminal png size 800,480\nset output ", Quoted(png_path), "\nset title ",
                                   Quoted(absl::StrCat("Fig. ", figure.name, ": ", figure.title)),
                                   " noenhanced\nset xlabel ", Quoted(figure.sweep), " noenhanced\nset ylabel '", shown,

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
-#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "bench/timing.h"
 #include "core/json_writer.h"
+#include "sim/runs/adaptation.h"
 
 namespace banyan {
 namespace {
@@ -18,39 +16,20 @@ constexpr double kBitsPerMegabit = 1e6;
 constexpr double kBytesPerMegabyte = 1e6;
 constexpr size_t kShownRounds = 20;
 constexpr size_t kShownLinks = 40;
-constexpr size_t kFirstRounds = 6;
 
-// How a job that is told less compares with one that is told all rates.
-struct Adaptation {
-  double informed_seconds = 0;
-  std::optional<size_t> near_from;  // position of the first round that takes about as long
-  double near_after_seconds = 0;
-  size_t first_rounds = 0;
-  double first_ratio = 0;  // of what these take to as many informed ones
-};
-
-Adaptation AdaptationOf(const SimulationReport& report) {
+std::vector<double> RoundSeconds(const SimulationReport& report) {
   std::vector<double> seconds;
   for (const SimulationReport::RoundReport& round : report.rounds) {
     seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
   }
-  const auto sum_of = [&seconds](size_t count) {
-    return std::accumulate(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(count), 0.0);
-  };
-  Adaptation adaptation;
-  adaptation.informed_seconds = absl::ToDoubleSeconds(*report.informed_p50);
-  adaptation.near_from = FirstNear(seconds, adaptation.informed_seconds);
-  adaptation.near_after_seconds = sum_of(adaptation.near_from.value_or(0));
-  adaptation.first_rounds = std::min(seconds.size(), kFirstRounds);
-  const double informed = static_cast<double>(adaptation.first_rounds) * adaptation.informed_seconds;
-  adaptation.first_ratio = sum_of(adaptation.first_rounds) / informed;
-  return adaptation;
+  return seconds;
 }
 
 std::string AdaptationText(const SimulationReport& report) {
   if (!report.informed_p50.has_value()) return "";
-  const Adaptation adaptation = AdaptationOf(report);
-  std::string text = absl::StrFormat("told all rates      %.3f s", adaptation.informed_seconds);
+  const double informed_seconds = absl::ToDoubleSeconds(*report.informed_p50);
+  const Adaptation adaptation = AdaptationOf(RoundSeconds(report), informed_seconds);
+  std::string text = absl::StrFormat("told all rates      %.3f s", informed_seconds);
   if (adaptation.near_from.has_value()) {
     absl::StrAppendFormat(&text, "; within %.0f %% of it from round %d on, after %.1f s", 100 * (kNear - 1),
                           report.rounds[*adaptation.near_from].round.value(), adaptation.near_after_seconds);
@@ -64,8 +43,9 @@ std::string AdaptationText(const SimulationReport& report) {
 
 void WriteAdaptation(const SimulationReport& report, JsonWriter& json) {
   if (!report.informed_p50.has_value()) return;
-  const Adaptation adaptation = AdaptationOf(report);
-  json.Name("informed_seconds_p50").Number(adaptation.informed_seconds);
+  const double informed_seconds = absl::ToDoubleSeconds(*report.informed_p50);
+  const Adaptation adaptation = AdaptationOf(RoundSeconds(report), informed_seconds);
+  json.Name("informed_seconds_p50").Number(informed_seconds);
   if (adaptation.near_from.has_value()) {
     json.Name("near_from_round").Integer(report.rounds[*adaptation.near_from].round.value());
     json.Name("near_after_seconds").Number(adaptation.near_after_seconds);

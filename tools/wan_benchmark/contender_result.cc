@@ -4,6 +4,7 @@
 
 #include "bench/timing.h"
 #include "core/check.h"
+#include "sim/runs/adaptation.h"
 
 namespace banyan {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "bench/timing.h"
 #include "core/json_writer.h"
+#include "sim/runs/adaptation.h"
 
 namespace banyan {
 namespace {

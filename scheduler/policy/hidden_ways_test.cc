@@ -1,0 +1,65 @@
+#include "scheduler/policy/hidden_ways.h"
+
+#include <initializer_list>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+class HiddenWaysTest : public testing::Test {
+ protected:
+  // Rounds that take these seconds, where 4 were promised.
+  void RunRounds(std::initializer_list<double> seconds) {
+    for (const double took : seconds) ways_.OnRound(++ended_, absl::Seconds(took), absl::Seconds(4));
+  }
+
+  HiddenWays ways_;
+  uint64_t ended_ = 0;
+};
+
+TEST_F(HiddenWaysTest, RoundsAboutAsPromisedLeaveNothingToLookFor) {
+  RunRounds({20, 9, 8, 5.9, 5, 4, 4, 4});
+  EXPECT_FALSE(ways_.are_suspected()) << "the first three find out what links carry";
+}
+
+TEST_F(HiddenWaysTest, ABrokenPromiseOfLinksThatAreKnownMakesThemSuspected) {
+  RunRounds({20, 9, 8});
+  EXPECT_FALSE(ways_.are_suspected());
+  RunRounds({7, 6.5});
+  EXPECT_FALSE(ways_.are_suspected()) << "each is still faster than all before";
+  RunRounds({6.4});
+  EXPECT_TRUE(ways_.are_suspected());
+}
+
+TEST_F(HiddenWaysTest, APlanThatPromisesNothingBreaksNoPromise) {
+  for (uint64_t ended = 1; ended < 10; ++ended) ways_.OnRound(ended, absl::Seconds(9), absl::ZeroDuration());
+  EXPECT_FALSE(ways_.are_suspected());
+}
+
+TEST_F(HiddenWaysTest, WaysThatMakeRoundsFasterStay) {
+  RunRounds({20, 9, 8, 8, 9, 9, 7.5, 5, 5, 9, 5, 9});
+  EXPECT_TRUE(ways_.are_suspected());
+  RunRounds({9, 9, 9, 9, 9, 9, 9, 9});
+  EXPECT_TRUE(ways_.are_suspected()) << "what changes later has other reasons";
+}
+
+TEST_F(HiddenWaysTest, WaysThatMakeNoRoundFasterAreGivenUpForGood) {
+  RunRounds({20, 9, 8, 8, 9, 9, 9.5, 8, 9, 7});
+  EXPECT_TRUE(ways_.are_suspected()) << "too few rounds for a verdict";
+  RunRounds({9});
+  EXPECT_FALSE(ways_.are_suspected());
+  RunRounds({12, 12, 12, 12, 12, 12, 12, 12, 12, 12});
+  EXPECT_FALSE(ways_.are_suspected());
+  ways_.Forget();
+  RunRounds({20, 9, 8, 8});
+  EXPECT_TRUE(ways_.are_suspected());
+}
+
+TEST_F(HiddenWaysTest, ARoundThatSeveralMembersReportCountsOnce) {
+  for (int member = 0; member < 9; ++member) ways_.OnRound(3, absl::Seconds(9), absl::Seconds(4));
+  EXPECT_FALSE(ways_.are_suspected());
+}
+
+}  // namespace
+}  // namespace banyan
