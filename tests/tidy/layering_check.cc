@@ -25,6 +25,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"compression", 3},
                                                      {"precision", 3},
                                                      {"access", 3},
+                                                     {"tracing", 3},
                                                      {"node", 4},
                                                      {"scheduler", 4},
                                                      {"runtime", 5},
@@ -40,6 +41,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"proto/compression", 0},
                                                      {"proto/transcript", 1},
                                                      {"proto/precision", 0},
+                                                     {"proto/tracing", 0},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
