@@ -215,7 +215,9 @@ absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_
     records[node] = recorder.End();
     names[node] = view.NameOf(node);
   }
-  const JobTrace trace = MakeJobTrace(records, std::move(names), scale);
+  JobTrace trace = MakeJobTrace(records, std::move(names), scale);
+  // Both ways of a simulated link take as long, so that clocks agree.
+  trace.clock_uncertainty = absl::ZeroDuration();
   if (!flags.json) out << "\n" << TraceText(trace, RatesOf(view));
   return WriteTrace(trace, RatesOf(view), flags.trace);
 }

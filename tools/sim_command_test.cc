@@ -154,6 +154,11 @@ TEST(SimCommandTest, WritesATraceAndSaysWhatRoundsWaitedFor) {
   json << std::ifstream(path).rdbuf();
   EXPECT_THAT(TraceFaults(json.str()), ::testing::IsEmpty());
   EXPECT_THAT(json.str(), HasSubstr("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,"));
+  // Nothing that happens depends on being traced.
+  const std::vector<std::string> as_json = {kInternet2, "--model-bytes", "2M", "--rounds", "2", "--json"};
+  std::vector<std::string> traced = as_json;
+  traced.insert(traced.end(), {"--trace", path});
+  EXPECT_EQ(Sim(traced).out, Sim(as_json).out);
   const Outcome unwritable =
       Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--trace", "no/such/folder/a.json"});
   EXPECT_EQ(unwritable.code, 1);

@@ -195,7 +195,10 @@ class ChromeWriter {
 
 Timestamp BeginOf(const JobTrace& trace) {
   Timestamp begin = kNever;
-  for (const Mark& mark : trace.marks) begin = std::min(begin, mark.at);
+  for (const Mark& mark : trace.marks) {
+    // Policies come long before their rounds.
+    if (mark.step != RoundRecords::Step::kPolicyCame) begin = std::min(begin, mark.at);
+  }
   for (const Hop& hop : trace.hops) begin = std::min(begin, hop.ready_at);
   return begin;
 }

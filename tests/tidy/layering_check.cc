@@ -111,6 +111,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
                                                      {"tools/replay", 1},
+                                                     {"tools/trace", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;
