@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "core/json_writer.h"
 #include "tracing/critical_path.h"
 
@@ -17,7 +18,6 @@ namespace banyan {
 namespace {
 
 constexpr uint64_t kJobProcess = 0;  // no node has this number
-constexpr int64_t kMicrosecondNs = 1000;
 
 struct Slice {
   std::string name;
@@ -170,7 +170,7 @@ class ChromeWriter {
 
  private:
   // Ends are rounded like beginnings, so that what did not overlap still does not.
-  int64_t Microseconds(Timestamp time) const { return (time.nanoseconds() - zero_.nanoseconds()) / kMicrosecondNs; }
+  int64_t Microseconds(Timestamp time) const { return absl::ToInt64Microseconds(time - zero_); }
 
   void WriteName(const std::string& what, uint64_t process, uint64_t thread, const std::string& name) {
     json_.BeginObject().Name("name").String(what).Name("ph").String("M").Name("pid").Integer(process);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "tracing/clock_alignment.h"
 
 namespace banyan {
@@ -91,6 +92,11 @@ class Joiner {
 };
 
 }  // namespace
+
+std::string JobTrace::NameOf(NodeId node) const {
+  const auto found = names.find(node);
+  return found == names.end() ? absl::StrCat("node ", node.value()) : found->second;
+}
 
 std::vector<Round> JobTrace::CompleteRounds() const {
   std::map<Round, std::set<NodeId>> nodes;

@@ -46,7 +46,8 @@ struct JobTrace {
   absl::Duration clock_uncertainty;     // the most by which a node's times may err against the others'
   std::set<NodeId> unaligned;           // nodes whose clock compares with no other: their records are not here
 
-  const std::string& NameOf(NodeId node) const { return names.at(node); }
+  // Returns "node 7" for one whose records are not here.
+  std::string NameOf(NodeId node) const;
   // The rounds that all nodes have completed, in order.
   std::vector<Round> CompleteRounds() const;
 };

@@ -131,7 +131,7 @@ class Sentence {
 }  // namespace
 
 std::string NameOf(const PathPart& part, const JobTrace& trace, const LinkRates& rates) {
-  const std::string& from = trace.NameOf(part.from);
+  const std::string from = trace.NameOf(part.from);
   switch (part.kind) {
     case PathPart::Kind::kContribution:
       return absl::StrCat(from, " waited for its workers");

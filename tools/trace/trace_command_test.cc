@@ -76,6 +76,13 @@ TEST_F(TraceCommandTest, PutsRecordsOnOneClock) {
   EXPECT_THAT(json.str(), HasSubstr("n2 to n1 was full"));
 }
 
+TEST_F(TraceCommandTest, SomeNodesSayWhatTheyCan) {
+  const Outcome trace = Trace({json_, "--records", first_});
+  EXPECT_EQ(trace.code, 0) << trace.err;
+  EXPECT_THAT(trace.out, HasSubstr("round 3 took 1001 ms: "));
+  EXPECT_THAT(Trace({json_, "--records", second_}).out, HasSubstr("round 3 took 1010 ms: "));
+}
+
 TEST_F(TraceCommandTest, AnOverlayTellsWhatTheLinkCouldCarry) {
   const std::string overlay = PathOf("overlay.yaml");
   std::ofstream(overlay) << "nodes: [{name: n1}, {name: n2}]\nlinks:\n  - {between: [n1, n2], mbps: 100}\n";
