@@ -54,6 +54,7 @@ class PathWalk {
     while (cause.has_value() && at_ > path_.begin) {
       Add({PathPart::Kind::kWork, node, node, cause->at, {}});
       if (cause->hop == nullptr) {
+        if (cause->mark == PathPart::Kind::kContribution) AddWorkers(node);
         Add({cause->mark, node, node, path_.begin, {}});
         break;
       }
@@ -76,6 +77,18 @@ class PathWalk {
     if (part.begin >= part.end) return;
     at_ = part.begin;
     path_.parts.push_back(std::move(part));
+  }
+
+  // Adds what the workers of the node took since it had completed the round before, and that round.
+  void AddWorkers(NodeId node) {
+    std::optional<Timestamp> former;
+    for (const Mark& mark : trace_.marks) {
+      const bool is_former = mark.node == node && mark.round < round_ && mark.at <= at_;
+      if (is_former && mark.step == RoundRecords::Step::kCompleted) former = mark.at;
+    }
+    if (!former.has_value() || *former <= path_.begin) return;
+    Add({PathPart::Kind::kContribution, node, node, *former, {}});
+    Add({PathPart::Kind::kFormerRound, node, node, path_.begin, {}});
   }
 
   // Adds what the chunk waited for on the link and its way; returns the first chunk for which the link was busy.

@@ -23,6 +23,7 @@ namespace banyan {
 // What the round waited for, for a time.
 struct PathPart {
   enum class Kind : uint8_t {
+    kFormerRound,   // which `from` had not completed yet
     kContribution,  // of the workers of `from`
     kPolicy,        // that `from` asked the scheduler for
     kWork,          // of `from`, which adds up, encodes or reads

@@ -80,6 +80,19 @@ TEST_F(CriticalPathTest, NamesWorkersThatWereLate) {
   EXPECT_EQ(Sentence(), "round 17 took 3.2 s: n2 waited for its workers until 3.0 s; then 0.2 s for two hops");
 }
 
+// n2 gets the result of round 16 when the others have begun round 17.
+TEST_F(CriticalPathTest, NamesANodeThatWasInTheRoundBefore) {
+  Contribute(1, 0);
+  trace_.marks.push_back({NodeId(2), Step::kCompleted, Round(16), KeyId(1), At(400)});
+  Contribute(2, 500);
+  Send(2, 1, 0, false, 500, 500, 600);
+  Send(1, 2, 0, true, 600, 600, 1000);
+  Complete(2, 1000);
+  EXPECT_EQ(Sentence(),
+            "round 17 took 1000 ms: n2 was in the round before until 400 ms; then 200 ms for one hop; then n1 to n2 "
+            "took 400 ms");
+}
+
 TEST_F(CriticalPathTest, NamesANodeThatComputedAndAPolicyThatCameLate) {
   Contribute(1, 0);
   Contribute(2, 0);

@@ -107,6 +107,7 @@ class Sentence {
     const std::string name = NameOf(part, trace_, rates_);
     const std::string until = text_of_(part.end - path_.begin);
     switch (part.kind) {
+      case PathPart::Kind::kFormerRound:
       case PathPart::Kind::kContribution:
       case PathPart::Kind::kPolicy:
         return absl::StrCat(name, " until ", until);
@@ -133,6 +134,8 @@ class Sentence {
 std::string NameOf(const PathPart& part, const JobTrace& trace, const LinkRates& rates) {
   const std::string from = trace.NameOf(part.from);
   switch (part.kind) {
+    case PathPart::Kind::kFormerRound:
+      return absl::StrCat(from, " was in the round before");
     case PathPart::Kind::kContribution:
       return absl::StrCat(from, " waited for its workers");
     case PathPart::Kind::kPolicy:
