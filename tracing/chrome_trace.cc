@@ -140,6 +140,7 @@ Slices RoundsOf(const JobTrace& trace, NodeId node) {
   }
   Slices slices;
   for (const auto& [round, ends] : times) {
+    if (ends.first == ends.second) continue;  // the end alone, of the round before those that are traced
     slices.push_back({absl::StrCat("round ", round.value()), ends.first, ends.second});
   }
   return slices;

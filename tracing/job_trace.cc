@@ -100,12 +100,14 @@ std::string JobTrace::NameOf(NodeId node) const {
 
 std::vector<Round> JobTrace::CompleteRounds() const {
   std::map<Round, std::set<NodeId>> nodes;
+  std::set<Round> begun;
   for (const Mark& mark : marks) {
+    if (mark.step == RoundRecords::Step::kContributed) begun.insert(mark.round);
     if (mark.step == RoundRecords::Step::kCompleted) nodes[mark.round].insert(mark.node);
   }
   std::vector<Round> complete;
   for (const auto& [round, who] : nodes) {
-    if (who.size() + unaligned.size() == names.size()) complete.push_back(round);
+    if (begun.contains(round) && who.size() + unaligned.size() == names.size()) complete.push_back(round);
   }
   return complete;
 }

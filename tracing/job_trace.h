@@ -48,7 +48,7 @@ struct JobTrace {
 
   // Returns "node 7" for one whose records are not here.
   std::string NameOf(NodeId node) const;
-  // The rounds that all nodes have completed, in order.
+  // The rounds that some node has begun and all have completed, in order.
   std::vector<Round> CompleteRounds() const;
 };
 

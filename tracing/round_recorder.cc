@@ -30,7 +30,9 @@ void RoundRecorder::AddDeparture(const ChunkMessage& chunk, Timestamp now) {
 }
 
 void RoundRecorder::AddMoment(RoundRecords::Step step, KeyId key, Round round, Timestamp now) {
-  if (Wants(round) && TakeRoom()) records_.moments.push_back({step, round, key, now});
+  // The end of the round before them tells since when a node could begin.
+  const bool is_former = is_on_ && step == RoundRecords::Step::kCompleted && round.Next() == first_;
+  if ((Wants(round) || is_former) && TakeRoom()) records_.moments.push_back({step, round, key, now});
 }
 
 void RoundRecorder::OnPolicy(KeyId key, Round first, Round last, Timestamp now) {

@@ -5,6 +5,8 @@
 namespace banyan {
 namespace {
 
+using Step = RoundRecords::Step;
+
 constexpr Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1000000); }
 
 ChunkMessage Chunk(uint64_t round, bool is_result) {
@@ -29,6 +31,7 @@ TEST(RoundRecorderTest, NotesNothingWhileNoRoundIsTraced) {
 TEST(RoundRecorderTest, NotesTheRoundsThatAreTracedAndNoOthers) {
   RoundRecorder recorder;
   recorder.Begin(Round(2), Round(3));
+  recorder.OnCompleted(KeyId(2), Round(0), At(7));
   for (const uint64_t round : {1, 2, 4}) {
     recorder.OnArrival(Chunk(round, true), 100, At(8));
     recorder.OnReady(Chunk(round, false), At(9));
@@ -41,9 +44,12 @@ TEST(RoundRecorderTest, NotesTheRoundsThatAreTracedAndNoOthers) {
   EXPECT_EQ(records.arrivals[0], (RoundRecords::Arrival{result, NodeId(5), 100, At(7), At(8)}));
   ASSERT_EQ(records.departures.size(), 1u);
   EXPECT_FALSE(records.departures[0].journey.is_result);
-  ASSERT_EQ(records.moments.size(), 3u);
-  EXPECT_EQ(records.moments[0].step, RoundRecords::Step::kCompleted);
-  EXPECT_EQ(records.moments[2].round, Round(3));
+  // With the end of the round before them.
+  ASSERT_EQ(records.moments.size(), 4u);
+  EXPECT_EQ(records.moments[0], (RoundRecords::Moment{Step::kCompleted, Round(1), KeyId(2), At(10)}));
+  EXPECT_EQ(records.moments[1], (RoundRecords::Moment{Step::kCompleted, Round(2), KeyId(2), At(10)}));
+  EXPECT_EQ(records.moments[2], (RoundRecords::Moment{Step::kPolicyCame, Round(2), KeyId(2), At(1)}));
+  EXPECT_EQ(records.moments[3].round, Round(3));
   EXPECT_FALSE(recorder.is_on());
   EXPECT_EQ(recorder.records(), RoundRecords());
 }
