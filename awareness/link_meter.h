@@ -78,6 +78,8 @@ class LinkMeter {
   std::optional<double> FastestBps(Timestamp now) const;
   // Returns the newest sample of the busy link, from the first one on; empty when there is none, or Eq. 14 decides.
   std::optional<Sample> NewestSample(Timestamp now) const;
+  // The neighbour's clock against the own one.
+  const ClockOffset& clock() const { return clock_; }
   // Returns whether a sample has become complete since the last call.
   bool TakeNews() { return std::exchange(seen_, delivery_rate_.samples()) != delivery_rate_.samples(); }
 

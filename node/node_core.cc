@@ -36,6 +36,7 @@ Join JoinOf(const NodeOptions& options) {
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
       scheduler_(JoinOf(options_), options_.scheduler_addresses),
+      recorder_(options_.recorder == nullptr ? &own_recorder_ : options_.recorder),
       script_(MakeScript(options_)),
       end_(options_.ends_with_job) {}
 
@@ -67,8 +68,6 @@ Timestamp NodeCore::NextDeadline() const {
   return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
                    joined_->state->NextDeadline(), joined_->desk->NextDeadline()});
 }
-
-void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
 
 void NodeCore::Handle(StepContext& step, MessageReceived& received) {
   if (scheduler_.Owns(received.connection)) {
@@ -211,6 +210,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
       PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener);
+  joined_->network->set_recorder(recorder_);
   joined_->engine =
       std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
@@ -354,6 +354,7 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
       continue;
     }
     scheduler_.OnPolicyAnswered(binding);
+    recorder_->OnPolicy(binding.key, binding.first_round, binding.last_round, step.now);
     keys.push_back(binding.key);
   }
   joined_->engine->OnBookChanged(step, keys);
@@ -365,12 +366,6 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
     if (!joined_.has_value()) continue;
     joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
   }
-}
-
-void NodeCore::On(StepContext&, const JobFailed& failed) {
-  Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
-  const std::string text = absl::StrCat("the job failed: ", failed.reason);
-  end_.OnJobOver(failed.asked_for ? absl::OkStatus() : absl::FailedPreconditionError(text));
 }
 
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
@@ -393,6 +388,7 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
 
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   if (script_ != nullptr) script_->OnComplete(key, round, hash);
+  recorder_->OnCompleted(key, round, step.now);
   scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);

@@ -36,6 +36,7 @@
 #include "node/workers/worker_desk.h"
 #include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 
@@ -55,6 +56,8 @@ struct NodeOptions {
   bool ends_with_job = false;
   // Persists a transcript of its rounds (PersistRecord), from which they can be replayed.
   bool records_transcript = false;
+  // Where the node notes what happens in rounds that are traced; outlives the core. Null: in a place of its own.
+  RoundRecorder* recorder = nullptr;
   // Does again what this transcript of the node says. Null: it does not.
   std::shared_ptr<const NodeTranscript> replayed = nullptr;
 };
@@ -83,7 +86,7 @@ class NodeCore : public Protocol,
     std::unique_ptr<NodeStates> state;
   };
 
-  void Handle(StepContext& step, Started&);
+  void Handle(StepContext& step, Started&) { scheduler_.Start(step); }
   void Handle(StepContext& step, MessageReceived& received);
   void Handle(StepContext& step, MessageRejected& rejected);
   void Handle(StepContext& step, ConnectionUp& up);
@@ -141,7 +144,11 @@ class NodeCore : public Protocol,
     scheduler_.OnBarrierReleased(released.barrier);
     if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
   }
-  void On(StepContext& step, const JobFailed& failed);
+  void On(StepContext&, const JobFailed& failed) {
+    Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
+    const std::string text = "the job failed: " + failed.reason;
+    end_.OnJobOver(failed.asked_for ? absl::OkStatus() : absl::FailedPreconditionError(text));
+  }
   void On(StepContext& step, const WaitAnswer& answer) {
     if (joined_.has_value()) joined_->desk->OnWaitAnswer(step, answer);
   }
@@ -218,6 +225,8 @@ class NodeCore : public Protocol,
   PolicyBook book_;
   SchedulerClient scheduler_;
   EpochState epochs_;
+  RoundRecorder own_recorder_;
+  RoundRecorder* recorder_;
   std::unique_ptr<NodeScript> script_;  // null: no transcript is recorded or replayed
   std::optional<Joined> joined_;
   // From before this node has joined: calls of workers, and the greeting of each connection.

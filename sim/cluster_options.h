@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -23,6 +24,7 @@
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 
@@ -70,6 +72,10 @@ struct ClusterOptions {
   bool check_messages = true;
   // Turn every message into bytes and back, too.
   bool check_encoding = false;
+  // Where nodes note what happens in rounds that are traced; outlives the cluster. nullptr: none is.
+  std::map<NodeId, RoundRecorder>* recorders = nullptr;
+  // The computing threads of these nodes are so many times as slow.
+  std::map<NodeId, double> slow_computing;
   // Hears what all workers do, besides the checkers; outlives the cluster. nullptr for none.
   WorkerListener* listener = nullptr;
   // Puts something around a core, for tests that break it on purpose; empty for none.

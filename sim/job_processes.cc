@@ -72,6 +72,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
   if (standby_ != nullptr) node.scheduler_addresses.push_back(kStandbyAddress);
   node.job = scaled_.job;
   node.incarnation = incarnation;
+  if (options_.recorders != nullptr) node.recorder = &(*options_.recorders)[id];
   std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
   if (options_.measurement_noise > 0) {
     const Random random(options_.seed * options_.overlay.nodes.size() + id.value());
@@ -119,7 +120,10 @@ void JobProcesses::AddNode(NodeId id) {
   std::unique_ptr<Protocol> core = MakeNode(id, Incarnation(simulator_->random()->Next()));
   const Timestamp random_start = RandomStart();
   const Timestamp start = options_.absent.contains(id) ? kNever : random_start;
-  SimulatedProcess* process = simulator_->AddProcess(id, config.address, OptionsOfProcess(), std::move(core), start);
+  ProcessOptions options = OptionsOfProcess();
+  const auto slow = options_.slow_computing.find(id);
+  if (slow != options_.slow_computing.end()) options.memory_bytes_per_second /= slow->second;
+  SimulatedProcess* process = simulator_->AddProcess(id, config.address, options, std::move(core), start);
   WorkerCrew& crew = crews_.try_emplace(id, id, &options_.plan, process, simulator_->agenda(), listener_).first->second;
   process->set_worker_port(&crew);
   process->set_on_stopped([this, id](const absl::Status& status) { OnNodeStopped(id, status); });

@@ -36,6 +36,7 @@
 #include "tools/stop_command.h"
 #include "tools/terminal/command_arguments.h"
 #include "tools/terminal/standard_output.h"
+#include "tools/trace/trace_command.h"
 #include "tools/wan_command.h"
 
 namespace {
@@ -85,6 +86,7 @@ banyan::CommandTable Commands() {
        {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"replay", "runs a training again from transcripts", banyan::ReplayCommand},
+       {"trace", "says what rounds of a job waited for", banyan::TraceCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
        {"preflight", "checks a profile and a binding for low-bit rounds", banyan::PreflightCommand},

@@ -35,13 +35,19 @@
 #include "tools/flags/scheduler_flag.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/node_metrics.h"
+#include "tools/trace/records_file.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/yaml_reader.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 namespace {
 
 constexpr int64_t kMaxThreads = 256;
+constexpr int64_t kLastTracedRound = int64_t{1} << 40;
+constexpr int64_t kMostTracedRounds = 1000;
+// Some 20 MB.
+constexpr size_t kMostTracedRecords = size_t{1} << 18;
 
 struct NodeFlags {
   std::string name;
@@ -60,6 +66,9 @@ struct NodeFlags {
   bool stay = false;
   std::string transcript;  // empty: none is written
   std::string replay;      // empty: nothing is replayed
+  std::string trace;       // empty: no round is traced
+  int64_t trace_from = 1;
+  int64_t trace_rounds = 5;
 };
 
 CommandLine MakeCommandLine(NodeFlags& flags) {
@@ -99,6 +108,12 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
             &flags.transcript);
   line.Text("replay", "FILE", "do again what this transcript of the node says, for `banyan replay`", &flags.replay);
   line.Exclude("transcript", "replay");
+  line.Text("trace", "FILE", "write down, at the end, what happened inside some rounds, for `banyan trace`",
+            &flags.trace);
+  line.Integer("trace-from", "R", "the first of these rounds (default 1)", 1, kLastTracedRound, &flags.trace_from);
+  line.Integer("trace-rounds", "N", "how many (default 5)", 1, kMostTracedRounds, &flags.trace_rounds);
+  line.Needs("trace-from", "trace");
+  line.Needs("trace-rounds", "trace");
   return line;
 }
 
@@ -169,9 +184,23 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> ServeNodeMetrics(const NodeFlags& f
       flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log, {}, *token);
 }
 
+// Has the rounds noted that are to be traced.
+void BeginTrace(const NodeFlags& flags, RoundRecorder& recorder) {
+  const auto first = static_cast<uint64_t>(flags.trace_from);
+  const auto rounds = static_cast<uint64_t>(flags.trace_rounds);
+  if (!flags.trace.empty()) recorder.Begin(Round(first), Round(first + rounds - 1), kMostTracedRecords);
+}
+
+void WriteRecords(const NodeFlags& flags, RoundRecorder& recorder, const LogFunction& log) {
+  if (flags.trace.empty()) return;
+  const absl::Status status = WriteRecordsFile(flags.trace, flags.name, recorder.End());
+  if (!status.ok()) log(LogLevel::kWarning, std::string(status.message()));
+}
+
 // Each one is another start of the node, which looks for the schedulers that the former has learned of.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
-                                   std::vector<std::string>* schedulers, LatestValue<NodeSnapshot>* snapshot,
+                                   std::vector<std::string>* schedulers, RoundRecorder* recorder,
+                                   LatestValue<NodeSnapshot>* snapshot,
                                    std::shared_ptr<const NodeTranscript> replayed) {
   auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                                      .address = flags.advertise.empty() ? address : flags.advertise,
@@ -182,6 +211,7 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
                                                      .loss_limited = NewConnectionsAreLossLimited(),
                                                      .ends_with_job = !flags.stay,
                                                      .records_transcript = !flags.transcript.empty(),
+                                                     .recorder = recorder,
                                                      .replayed = std::move(replayed)});
   if (flags.http.empty()) return core;
   return std::make_unique<WatchedNode>(std::move(core), snapshot);
@@ -201,6 +231,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   if (!security.ok()) return security.status();
   if (absl::Status status = MakeSocketFolder(flags); !status.ok()) return status;
   LatestValue<NodeSnapshot> snapshot;
+  RoundRecorder recorder;
+  BeginTrace(flags, recorder);
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
   ProtocolHostOptions options;
   options.name = flags.name;
@@ -222,7 +254,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
       std::move(options),
       [&](const ProtocolHost& host) {
-        return MakeCore(flags, host.bound_address(), &schedulers, &snapshot, *replayed);
+        return MakeCore(flags, host.bound_address(), &schedulers, &recorder, &snapshot, *replayed);
       },
       flags.transcript.empty() ? nullptr : std::make_unique<TranscriptFile>(flags.transcript));
   if (!node.ok()) return node.status();
@@ -231,8 +263,10 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
     log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
-  return RunUntilStopped(
+  absl::Status ended = RunUntilStopped(
       signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });
+  WriteRecords(flags, recorder, log);
+  return ended;
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,11 +22,14 @@
 #include "tools/model_size.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/reports/sim_report.h"
+#include "tools/reports/trace_report.h"
 #include "topology/network_view.h"
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/told_links.h"
+#include "tracing/job_trace.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 namespace {
@@ -33,6 +38,8 @@ constexpr int64_t kMostRounds = 1000000;
 constexpr double kMostSeconds = 1e6;
 constexpr double kMostDriftPpm = 1000;
 constexpr double kMostNoisePercent = 100;
+// A file of more would be too large to look at.
+constexpr uint64_t kMostTracedRounds = 20;
 
 // What the command line says beyond the file.
 struct SimFlags {
@@ -54,6 +61,7 @@ struct SimFlags {
   std::string hidden;         // "caps", or empty for nothing
   double update_seconds = 0;  // 0: the file's
   ToldLinks told;
+  std::string trace;  // a file; empty for none
   bool json = false;
 };
 
@@ -111,6 +119,9 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Switch("headers", "let headers of TCP and IP, and TCP's acknowledgements, take their part of the rates",
               &flags.headers);
   line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
+  line.Text("trace", "FILE.json",
+            "write what happened inside the first 20 rounds, for https://ui.perfetto.dev, and say what they waited for",
+            &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
@@ -169,6 +180,7 @@ int Fail(const absl::Status& status, std::ostream& err) {
 // Sets how long rounds take that are told all rates.
 absl::Status AddInformed(SimulationOptions options, SimulationReport& report) {
   if (std::exchange(options.told, ToldLinks()) == ToldLinks()) return absl::OkStatus();
+  options.recorders = nullptr;
   const absl::StatusOr<SimulationReport> informed = Simulate(options);
   if (informed.ok()) report.informed_p50 = informed->synchronisation_p50;
   return informed.status();
@@ -182,6 +194,32 @@ absl::StatusOr<SimulationReport> SimulateWithProgress(SimulationOptions options,
   if (!report.ok()) return report;
   if (const absl::Status status = AddInformed(std::move(options), *report); !status.ok()) return status;
   return report;
+}
+
+// The nodes' recorders, on for the first rounds, by id.
+std::map<NodeId, RoundRecorder> MakeRecorders(const NetworkView& view, const SimFlags& flags) {
+  std::map<NodeId, RoundRecorder> recorders;
+  if (flags.trace.empty()) return recorders;
+  const Round last(std::min(kMostTracedRounds, static_cast<uint64_t>(flags.rounds)));
+  for (const NetworkNode& node : view.nodes()) recorders[node.id].Begin(Round(1), last);
+  return recorders;
+}
+
+// Writes the trace, and to `out` what rounds waited for unless the output is JSON.
+absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_t scale,
+                          std::map<NodeId, RoundRecorder>& recorders, std::ostream& out) {
+  if (flags.trace.empty()) return absl::OkStatus();
+  std::map<NodeId, RoundRecords> records;
+  std::map<NodeId, std::string> names;
+  for (auto& [node, recorder] : recorders) {
+    records[node] = recorder.End();
+    names[node] = view.NameOf(node);
+  }
+  JobTrace trace = MakeJobTrace(records, std::move(names), scale);
+  // Both ways of a simulated link take as long, so that clocks agree.
+  trace.clock_uncertainty = absl::ZeroDuration();
+  if (!flags.json) out << "\n" << TraceText(trace, RatesOf(view));
+  return WriteTrace(trace, RatesOf(view), flags.trace);
 }
 
 }  // namespace
@@ -211,9 +249,14 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
     if (!traffic.ok()) return Fail(traffic.status(), err);
     options.cross_traffic = *std::move(traffic);
   }
+  std::map<NodeId, RoundRecorder> recorders = MakeRecorders(view, flags);
+  if (!recorders.empty()) options.recorders = &recorders;
   const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));
+  if (const absl::Status status = WriteRecords(flags, view, report->scale, recorders, out); !status.ok()) {
+    return Fail(status, err);
+  }
   return report->replicas_identical ? kExitSuccess : kExitFailure;
 }
 

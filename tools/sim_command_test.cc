@@ -8,6 +8,8 @@
 #include <sstream>
 #include <vector>
 
+#include "tracing/testing/trace_schema.h"
+
 namespace banyan {
 namespace {
 
@@ -140,6 +142,27 @@ TEST(SimCommandTest, HelpHasAnExample) {
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("banyan sim deploy/topologies/internet2.yaml"));
   EXPECT_THAT(help.out, HasSubstr("--model-bytes"));
+}
+
+TEST(SimCommandTest, WritesATraceAndSaysWhatRoundsWaitedFor) {
+  const std::string path = ::testing::TempDir() + "/trace.json";
+  const Outcome sim = Sim({kInternet2, "--model-bytes", "2M", "--rounds", "2", "--trace", path});
+  EXPECT_EQ(sim.code, 0) << sim.err;
+  for (const char* text : {"\nround 1 took ", "\nround 2 took ", " was full from "})
+    EXPECT_THAT(sim.out, HasSubstr(text));
+  std::stringstream json;
+  json << std::ifstream(path).rdbuf();
+  EXPECT_THAT(TraceFaults(json.str()), ::testing::IsEmpty());
+  EXPECT_THAT(json.str(), HasSubstr("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,"));
+  // Nothing that happens depends on being traced.
+  const std::vector<std::string> as_json = {kInternet2, "--model-bytes", "2M", "--rounds", "2", "--json"};
+  std::vector<std::string> traced = as_json;
+  traced.insert(traced.end(), {"--trace", path});
+  EXPECT_EQ(Sim(traced).out, Sim(as_json).out);
+  const Outcome unwritable =
+      Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--trace", "no/such/folder/a.json"});
+  EXPECT_EQ(unwritable.code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("cannot write no/such/folder/a.json: No such file or directory"));
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {

@@ -92,6 +92,7 @@ void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
 }
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  if (recorder_ != nullptr) recorder_->OnReady(message, step.now);
   tracker_.Add(message, payload);
   trimmer_.OnChunk(message, step.now);
   paths_.Send(step, std::move(message), std::move(payload));
@@ -169,6 +170,7 @@ void PeerNetwork::OnChunk(StepContext& step, Neighbour& from, ChunkMessage messa
   if (route.sender() != from.slice.node || route.receiver() != neighbours_.self()) {
     return step.rejections.Reject("chunk on a wrong link", absl::StrCat("from ", from.slice.name), step.actions);
   }
+  if (recorder_ != nullptr && recorder_->is_on()) recorder_->OnArrival(message, WireBytes(message, payload), step.now);
   const LinkAck::Entry receipt{message.link_sequence, message.sent_at, step.now};
   if (route.destination() == neighbours_.self()) {
     return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
@@ -227,6 +229,13 @@ void PeerNetwork::OnReceived(StepContext& step, Neighbour& from, const ChunkMess
 void PeerNetwork::OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now) {
   from.heartbeats.OnHeartbeat(heartbeat, now);
   from.meter.OnHeartbeat(heartbeat, now);
+  NoteClock(from, now);
+}
+
+void PeerNetwork::NoteClock(const Neighbour& neighbour, Timestamp now) const {
+  if (recorder_ == nullptr || !recorder_->is_on()) return;
+  const std::optional<ClockOffset::Estimate> clock = neighbour.meter.clock().At(now);
+  if (clock.has_value()) recorder_->OnClock({neighbour.slice.node, now, clock->offset, clock->uncertainty});
 }
 
 void PeerNetwork::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
@@ -341,6 +350,7 @@ std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Ti
   const bool is_known = newest_complete_.has_value() && now > newest_complete_at_;
   const auto took = is_known ? std::optional<absl::Duration>(now - newest_complete_at_) : std::nullopt;
   for (auto& [node, neighbour] : neighbours_) {
+    NoteClock(neighbour, now);
     const LinkRound link = neighbour.EndRound(took, now);
     if (is_known) links.push_back(link);
   }

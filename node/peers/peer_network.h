@@ -36,6 +36,7 @@
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/event.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 
@@ -73,6 +74,10 @@ class PeerNetwork {
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
   PeerNetwork(const PeerNetwork&) = delete;
   PeerNetwork& operator=(const PeerNetwork&) = delete;
+
+  // What happens in traced rounds is noted there. It outlives this; null, as at first: nowhere.
+  void set_recorder(RoundRecorder* recorder) { recorder_ = recorder; }
+  RoundRecorder* recorder() const { return recorder_; }
 
   // Opens connections to new neighbours; handles what they have sent already. Chunks of this policy may take its
   // auxiliary paths from now on. The newest policy says whether and how links are measured.
@@ -138,6 +143,8 @@ class PeerNetwork {
   void OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& ack);
   // Takes what the meter of a link has found out.
   void LookAtMeter(Neighbour& from, Timestamp now);
+  // Notes what is known of the neighbour's clock.
+  void NoteClock(const Neighbour& neighbour, Timestamp now) const;
   // Notes that the neighbour has `chunk`, which its link has given back for the link ack `entry`.
   void OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk, const LinkAck::Entry& entry);
   void OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now);
@@ -161,6 +168,7 @@ class PeerNetwork {
 
   const JobConfig config_;
   Listener* listener_;
+  RoundRecorder* recorder_ = nullptr;
 
   Trimmer trimmer_;
   NeighbourTable neighbours_;

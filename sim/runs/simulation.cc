@@ -220,6 +220,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.measurement_noise = options.measurement_noise;
   cluster.links_have_headers = options.headers;
   cluster.check_messages = false;
+  cluster.recorders = options.recorders;
   return cluster;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/overlay/told_links.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 
@@ -41,6 +43,8 @@ struct SimulationOptions {
   bool headers = false;
   // Connections are lost, processes pause, links stall or change.
   bool faults = false;
+  // Where nodes note the rounds; outlives the run. nullptr: they note none.
+  std::map<NodeId, RoundRecorder>* recorders = nullptr;
   // Told the part of the work that is done, 0 to 1, again and again; empty for none.
   std::function<void(double done)> progress;
 };

@@ -25,6 +25,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"compression", 3},
                                                      {"precision", 3},
                                                      {"access", 3},
+                                                     {"tracing", 3},
                                                      {"node", 4},
                                                      {"scheduler", 4},
                                                      {"runtime", 5},
@@ -40,6 +41,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"proto/compression", 0},
                                                      {"proto/transcript", 1},
                                                      {"proto/precision", 0},
+                                                     {"proto/tracing", 0},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
@@ -109,6 +111,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
                                                      {"tools/replay", 1},
+                                                     {"tools/trace", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;

@@ -11,8 +11,8 @@ namespace {
 using Names = std::set<std::string>;
 
 const Names& PureFolders() {
-  static const Names kFolders = {"core",        "proto",     "protocol", "topology", "awareness",
-                                 "compression", "precision", "node",     "scheduler"};
+  static const Names kFolders = {"core",        "proto",     "protocol", "topology",  "awareness",
+                                 "compression", "precision", "node",     "scheduler", "tracing"};
   return kFolders;
 }
 

@@ -1,0 +1,54 @@
+#include "tools/reports/trace_report.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "tracing/chrome_trace.h"
+#include "tracing/critical_path.h"
+
+namespace banyan {
+namespace {
+
+// Above this, times of different nodes say little of short hops.
+constexpr absl::Duration kCertain = absl::Milliseconds(1);
+
+}  // namespace
+
+LinkRates RatesOf(const NetworkView& view) {
+  LinkRates rates;
+  for (const NetworkLink& link : view.links()) rates[{link.from, link.to}] = link.throughput_bps;
+  return rates;
+}
+
+std::string TraceText(const JobTrace& trace, const LinkRates& rates) {
+  std::string text;
+  for (const Round round : trace.CompleteRounds()) {
+    const std::optional<CriticalPath> path = FindCriticalPath(trace, round);
+    if (path.has_value()) absl::StrAppend(&text, SentenceOf(*path, trace, rates), "\n");
+  }
+  for (const NodeId node : trace.unaligned) {
+    absl::StrAppend(&text, trace.NameOf(node), " is not in the trace: its clock compares with no other\n");
+  }
+  if (trace.left_out > 0) {
+    absl::StrAppend(&text, "the trace lacks ", trace.left_out, " records for which nodes had no room\n");
+  }
+  if (trace.clock_uncertainty > kCertain) {
+    absl::StrAppend(&text, "where links are slower one way than the other, times of two nodes may be ",
+                    absl::FormatDuration(absl::Ceil(trace.clock_uncertainty, absl::Milliseconds(1))), " apart\n");
+  }
+  return text;
+}
+
+absl::Status WriteTrace(const JobTrace& trace, const LinkRates& rates, const std::string& path) {
+  std::ofstream file(path, std::ios::trunc);
+  file << ChromeTrace(trace, rates) << "\n";
+  file.close();
+  if (file.good()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+}
+
+}  // namespace banyan

@@ -1,0 +1,37 @@
+#include "tools/trace/records_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+absl::Status WriteRecordsFile(const std::string& path, const std::string& name, RoundRecords records) {
+  if (records.departures.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("wrote no ", path, ": ", name, " has sent nothing in the rounds that were to be traced"));
+  }
+  // A node makes only what it sends first.
+  const NodeId node = records.departures.front().journey.source;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << EncodeRecords({name, node, std::move(records)});
+  file.close();
+  if (file.good()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+}
+
+absl::StatusOr<NodeRecords> ReadRecordsFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  if (!file.good()) return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
+  absl::StatusOr<NodeRecords> records = DecodeRecords(bytes.str());
+  if (records.ok()) return records;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": ", records.status().message()));
+}
+
+}  // namespace banyan

@@ -1,0 +1,87 @@
+#include "tracing/round_recorder.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using Step = RoundRecords::Step;
+
+constexpr Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1000000); }
+
+ChunkMessage Chunk(uint64_t round, bool is_result) {
+  ChunkMessage chunk;
+  chunk.id = {Epoch(1), Attempt(0), Round(round), KeyId(2), ChunkIndex(3), Half::kReduce};
+  chunk.route = {{NodeId(4), NodeId(5), NodeId(6)}, 1};
+  chunk.made_in = Epoch(is_result ? 1 : 0);
+  chunk.sent_at = At(7);
+  return chunk;
+}
+
+TEST(RoundRecorderTest, NotesNothingWhileNoRoundIsTraced) {
+  RoundRecorder recorder;
+  recorder.OnArrival(Chunk(1, false), 100, At(8));
+  recorder.OnReady(Chunk(1, false), At(8));
+  recorder.OnContributed(KeyId(1), Round(1), At(8));
+  recorder.OnPolicy(KeyId(1), Round(1), Round(9), At(8));
+  recorder.OnClock({NodeId(2), At(8), absl::Seconds(1), absl::ZeroDuration()});
+  EXPECT_EQ(recorder.records(), RoundRecords());
+}
+
+TEST(RoundRecorderTest, NotesTheRoundsThatAreTracedAndNoOthers) {
+  RoundRecorder recorder;
+  recorder.Begin(Round(2), Round(3));
+  recorder.OnCompleted(KeyId(2), Round(0), At(7));
+  for (const uint64_t round : {1, 2, 4}) {
+    recorder.OnArrival(Chunk(round, true), 100, At(8));
+    recorder.OnReady(Chunk(round, false), At(9));
+    recorder.OnCompleted(KeyId(2), Round(round), At(10));
+  }
+  recorder.OnPolicy(KeyId(2), Round(1), Round(9), At(1));
+  const RoundRecords records = recorder.End();
+  ASSERT_EQ(records.arrivals.size(), 1u);
+  const ChunkJourney result{Round(2), KeyId(2), ChunkIndex(3), true, NodeId(4), NodeId(6)};
+  EXPECT_EQ(records.arrivals[0], (RoundRecords::Arrival{result, NodeId(5), 100, At(7), At(8)}));
+  ASSERT_EQ(records.departures.size(), 1u);
+  EXPECT_FALSE(records.departures[0].journey.is_result);
+  // With the end of the round before them.
+  ASSERT_EQ(records.moments.size(), 4u);
+  EXPECT_EQ(records.moments[0], (RoundRecords::Moment{Step::kCompleted, Round(1), KeyId(2), At(10)}));
+  EXPECT_EQ(records.moments[1], (RoundRecords::Moment{Step::kCompleted, Round(2), KeyId(2), At(10)}));
+  EXPECT_EQ(records.moments[2], (RoundRecords::Moment{Step::kPolicyCame, Round(2), KeyId(2), At(1)}));
+  EXPECT_EQ(records.moments[3].round, Round(3));
+  EXPECT_FALSE(recorder.is_on());
+  EXPECT_EQ(recorder.records(), RoundRecords());
+}
+
+TEST(RoundRecorderTest, ATrainingStateIsNoPartOfARound) {
+  RoundRecorder recorder;
+  recorder.Begin(Round(1), Round(1));
+  ChunkMessage chunk = Chunk(1, false);
+  chunk.id.half = Half::kState;
+  recorder.OnArrival(chunk, 100, At(8));
+  recorder.OnReady(chunk, At(8));
+  EXPECT_EQ(recorder.records().size(), 0u);
+}
+
+TEST(RoundRecorderTest, CountsWhatFindsNoRoom) {
+  RoundRecorder recorder;
+  recorder.Begin(Round(1), Round(1), 2);
+  for (int i = 0; i < 5; ++i) recorder.OnReady(Chunk(1, false), At(i));
+  EXPECT_EQ(recorder.records().size(), 2u);
+  EXPECT_EQ(recorder.records().left_out, 3u);
+}
+
+TEST(RoundRecorderTest, KeepsClocksOfTheWholeTime) {
+  RoundRecorder recorder;
+  recorder.Begin(Round(1), Round(1));
+  const auto samples = static_cast<int64_t>(5 * RoundRecorder::kMostClocks);
+  for (int64_t i = 0; i < samples; ++i) recorder.OnClock({NodeId(2), At(i), {}, {}});
+  const std::vector<RoundRecords::ClockSample>& clocks = recorder.records().clocks;
+  EXPECT_LE(clocks.size(), RoundRecorder::kMostClocks);
+  EXPECT_EQ(clocks.front().at, At(0));
+  EXPECT_EQ(clocks.back().at, At(samples - 1));
+}
+
+}  // namespace
+}  // namespace banyan
