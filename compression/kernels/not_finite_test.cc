@@ -14,7 +14,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLargest = std::numeric_limits<float>::max();
 
 TEST(NotFiniteTest, CountsNaNAndBothInfinities) {
-  EXPECT_EQ(CountNotFinite({}), 0);
+  EXPECT_EQ(CountNotFinite(ConstTensorView()), 0);
   const std::vector<float> finite = {0, -0.0f, 1, -kLargest, kLargest, std::numeric_limits<float>::denorm_min()};
   EXPECT_EQ(CountNotFinite(finite), 0);
   const std::vector<float> odd = {

@@ -27,14 +27,14 @@ TEST(TensorSegmentTest, BothSidesSeeTheSameSlots) {
   ASSERT_TRUE(worker.ok()) << worker.status();
   (*node)->CloseFile();
   for (int i = 0; i < 5; ++i) {
-    (*worker)->gradient(0)[i] = i;
-    (*worker)->gradient(1)[i] = 10 + i;
-    (*node)->result(0)[i] = 20 + i;
+    (*worker)->gradient(0).floats()[i] = i;
+    (*worker)->gradient(1).floats()[i] = 10 + i;
+    (*node)->result(0).floats()[i] = 20 + i;
   }
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ((*node)->gradient(0)[i], i);
-    EXPECT_EQ((*node)->gradient(1)[i], 10 + i);
-    EXPECT_EQ((*worker)->result(0)[i], 20 + i);
+    EXPECT_EQ((*node)->gradient(0).floats()[i], i);
+    EXPECT_EQ((*node)->gradient(1).floats()[i], 10 + i);
+    EXPECT_EQ((*worker)->result(0).floats()[i], 20 + i);
   }
   EXPECT_EQ((*node)->size_bytes(), 3 * 64);
 }
@@ -74,7 +74,7 @@ TEST(TensorSegmentTest, NamesTheLimitOfDescriptors) {
 TEST(TensorSegmentTest, AForkedChildHasNoPartOfIt) {
   auto node = TensorSegment::Create({1000, 2, 1});
   ASSERT_TRUE(node.ok()) << node.status();
-  (*node)->gradient(0)[0] = 7;
+  (*node)->gradient(0).floats()[0] = 7;
   const void* const page = (*node)->gradient(0).data();
   const int64_t size_bytes = (*node)->size_bytes();
   const pid_t child = fork();
@@ -89,7 +89,7 @@ TEST(TensorSegmentTest, AForkedChildHasNoPartOfIt) {
   int ended = -1;
   ASSERT_EQ(waitpid(child, &ended, 0), child);
   EXPECT_EQ(ended, 0);
-  EXPECT_EQ((*node)->gradient(0)[0], 7);
+  EXPECT_EQ((*node)->gradient(0).floats()[0], 7);
 }
 
 TEST(TensorSegmentTest, IsClosedOnExecAndNeverExecutable) {
