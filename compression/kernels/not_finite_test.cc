@@ -43,6 +43,25 @@ TEST(NotFiniteTest, CopiesAsItCounts) {
   EXPECT_EQ(to, from);
 }
 
+TEST(NotFiniteTest, EveryTypeHasItsOwn) {
+  // One, infinity, a NaN and the largest number.
+  std::vector<uint16_t> halves(10000, 0x3c00);
+  halves[5] = 0x7c00;
+  halves[9999] = 0xfe00;
+  halves[8000] = 0x7bff;
+  std::vector<uint16_t> copy(10000);
+  const auto length = static_cast<int64_t>(halves.size());
+  EXPECT_EQ(CopyCountingNotFinite({halves.data(), length, DataType::kFloat16},
+                                  TensorView(copy.data(), length, DataType::kFloat16)),
+            2);
+  EXPECT_EQ(copy, halves);
+  halves[8000] = 0x7f80;
+  // 0x7c00 and 0xfe00 are finite bfloat16.
+  EXPECT_EQ(CountNotFinite({halves.data(), length, DataType::kBFloat16}), 1);
+  EXPECT_EQ(CountNotFinite(std::vector<double>{1e308, HUGE_VAL, std::nan(""), -HUGE_VAL}), 3);
+  EXPECT_EQ(CountNotFinite(std::vector<int64_t>{-1, 0x7ff0000000000000}), 0);
+}
+
 TEST(NotFiniteTest, LargeIsWhatIsFiniteAndAtLeastThat) {
   EXPECT_FALSE(HasFiniteFrom({}, 65520));
   const std::vector<float> small = {65519.99f, -65519.99f, kInfinity, -kInfinity, std::nanf(""), 0};

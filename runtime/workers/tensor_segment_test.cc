@@ -39,6 +39,16 @@ TEST(TensorSegmentTest, BothSidesSeeTheSameSlots) {
   EXPECT_EQ((*node)->size_bytes(), 3 * 64);
 }
 
+TEST(TensorSegmentTest, HasTheSizeOfItsType) {
+  EXPECT_EQ(TensorSegment::SizeBytes({100, 2, 1, DataType::kFloat16}), 3 * 256);
+  EXPECT_EQ(TensorSegment::SizeBytes({100, 2, 1, DataType::kInt64}), 3 * 832);
+  EXPECT_EQ(TensorSegment::SizeBytes({int64_t{1} << 33, 2, 1, DataType::kFloat64}), (int64_t{3} << 33) * 8);
+  const auto node = TensorSegment::Create({3, 1, 1, DataType::kBFloat16});
+  ASSERT_TRUE(node.ok()) << node.status();
+  EXPECT_EQ((*node)->result(0).type(), DataType::kBFloat16);
+  EXPECT_EQ((*node)->result(0).size_bytes(), 6);
+}
+
 TEST(TensorSegmentTest, NobodyCanResizeIt) {
   auto node = TensorSegment::Create({1000, 2, 1});
   ASSERT_TRUE(node.ok()) << node.status();
