@@ -172,8 +172,8 @@ class Contest {
   GlooAllReduce& ring_;
   std::vector<float> values_;
   std::vector<Tensor> tensors_;
-  std::vector<absl::Span<const float>> gradients_;  // of the tensors
-  std::vector<absl::Span<float>> results_;
+  std::vector<ConstTensorView> gradients_;  // of the tensors
+  std::vector<TensorView> results_;
   const bool is_group_;
   const float own_;
   const float sum_;

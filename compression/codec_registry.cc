@@ -2,6 +2,7 @@
 
 #include "absl/types/span.h"
 #include "compression/codecs/bf16_codec.h"
+#include "compression/codecs/exact_codec.h"
 #include "compression/codecs/fp16_codec.h"
 #include "compression/codecs/fp32_codec.h"
 #include "compression/codecs/int4_codec.h"
@@ -51,6 +52,12 @@ const Codec* CodecFor(CodecId id) {
   static const VoteDecisionCodec vote_decision;
   if (id == CodecId::kVoteCount) return &vote_count;
   if (id == CodecId::kVoteDecision) return &vote_decision;
+  static const ExactCodec exact[] = {ExactCodec(CodecId::kFloat64, DataType::kFloat64),
+                                     ExactCodec(CodecId::kInt32, DataType::kInt32),
+                                     ExactCodec(CodecId::kInt64, DataType::kInt64)};
+  for (const ExactCodec& codec : exact) {
+    if (codec.id() == id) return &codec;
+  }
   for (const Codec* codec : Codecs()) {
     if (codec->id() == id) return codec;
   }

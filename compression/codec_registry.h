@@ -13,7 +13,7 @@ namespace banyan {
 // Returns the codec of `id`, null when this program does not know it.
 const Codec* CodecFor(CodecId id);
 
-// Returns the ids of all codecs that encode gradients on their own: all but those of low-bit rounds.
+// Returns the ids of all codecs that encode gradients on their own: all but those of low-bit rounds and of exact types.
 std::vector<CodecId> KnownCodecs();
 
 }  // namespace banyan

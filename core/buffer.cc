@@ -14,8 +14,6 @@ constexpr std::align_val_t kAlignment{64};
 
 }  // namespace
 
-int64_t SizeOf(DataType type) { return type == DataType::kFloat32 ? 4 : 1; }
-
 Buffer Buffer::AllocateForOverwrite(int64_t elements, DataType type) {
   BANYAN_CHECK(elements >= 0);
   if (elements == 0) return Buffer();
@@ -75,12 +73,13 @@ Buffer Buffer::AsBytes() const {
   return bytes;
 }
 
-Buffer Buffer::AsFloats() const {
-  BANYAN_CHECK(size_bytes() % 4 == 0 && reinterpret_cast<uintptr_t>(data_) % 4 == 0);
-  Buffer floats = *this;
-  floats.elements_ = size_bytes() / 4;
-  floats.type_ = DataType::kFloat32;
-  return floats;
+Buffer Buffer::As(DataType type) const {
+  const int64_t size = SizeOf(type);
+  BANYAN_CHECK(size_bytes() % size == 0 && reinterpret_cast<uintptr_t>(data_) % size == 0);
+  Buffer numbers = *this;
+  numbers.elements_ = size_bytes() / size;
+  numbers.type_ = type;
+  return numbers;
 }
 
 absl::Span<const float> Buffer::floats() const {

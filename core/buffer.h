@@ -12,13 +12,11 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "core/data_type.h"
 
 namespace banyan {
 
-enum class DataType : uint8_t { kByte, kFloat32 };
 enum class MemoryKind : uint8_t { kHost, kShared, kDevice };
-
-int64_t SizeOf(DataType type);
 
 class Buffer {
  public:
@@ -46,8 +44,9 @@ class Buffer {
   Buffer Slice(int64_t first, int64_t count) const;
   // The same memory as bytes.
   Buffer AsBytes() const;
-  // The same memory as float32. REQUIRES: a whole number of aligned floats.
-  Buffer AsFloats() const;
+  // The same memory as numbers of another type. REQUIRES: a whole number of them, aligned.
+  Buffer As(DataType type) const;
+  Buffer AsFloats() const { return As(DataType::kFloat32); }
 
   // REQUIRES: type() is kFloat32 and the memory is not a device's.
   absl::Span<const float> floats() const;

@@ -1,5 +1,6 @@
 #include "core/buffer.h"
 
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -44,6 +45,19 @@ TEST(BufferTest, BytesAndFloatsViewTheSameMemory) {
   EXPECT_EQ(bytes.elements(), 8);
   EXPECT_EQ(bytes.data(), floats.data());
   EXPECT_EQ(bytes.AsFloats().floats()[1], 2.0f);
+}
+
+TEST(BufferTest, KnowsTheSizesOfAllTypes) {
+  const std::vector<std::pair<DataType, int64_t>> sizes = {
+      {DataType::kFloat32, 4}, {DataType::kFloat16, 2}, {DataType::kBFloat16, 2}, {DataType::kFloat64, 8},
+      {DataType::kInt32, 4},   {DataType::kInt64, 8},   {DataType::kByte, 1}};
+  for (const auto& [type, size] : sizes) {
+    const Buffer buffer = Buffer::Allocate(3, type);
+    EXPECT_EQ(buffer.size_bytes(), 3 * size) << NameOf(type);
+    EXPECT_EQ(buffer.AsBytes().As(type).elements(), 3) << NameOf(type);
+    EXPECT_EQ(static_cast<const uint8_t*>(buffer.Slice(1, 2).data()) - static_cast<const uint8_t*>(buffer.data()),
+              size);
+  }
 }
 
 TEST(BufferTest, PayloadBytesAddsFrames) {

@@ -26,8 +26,9 @@ int64_t TensorLayout::Elements() const {
 }
 
 uint64_t TensorLayout::Hash() const {
-  if (parts.empty()) return 0;
-  uint64_t hash = parts.size();
+  const auto number = static_cast<uint64_t>(type);
+  if (parts.empty()) return number == 0 ? 0 : Digest({number});
+  uint64_t hash = number == 0 ? parts.size() : Digest({number, parts.size()});
   for (const Part& part : parts) {
     const absl::Span<const uint8_t> name(reinterpret_cast<const uint8_t*>(part.name.data()), part.name.size());
     hash = DigestBytes(name, Digest({hash, static_cast<uint64_t>(part.elements), part.name.size()}));
@@ -36,6 +37,9 @@ uint64_t TensorLayout::Hash() const {
 }
 
 std::pair<std::string, std::string> DescribeDifference(const TensorShape& one, const TensorShape& other) {
+  if (one.layout.type != other.layout.type) {
+    return {absl::StrCat(NameOf(one.layout.type), " elements"), absl::StrCat(NameOf(other.layout.type), " elements")};
+  }
   if (!one.layout.is_group() && !other.layout.is_group()) {
     return {absl::StrCat(one.elements, " elements"), absl::StrCat(other.elements)};
   }

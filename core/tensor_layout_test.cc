@@ -30,7 +30,10 @@ TEST(TensorLayoutTest, EveryDifferenceGivesAnotherHash) {
                                              {{{"a", 2}, {"c", 1}}},
                                              {{{"c", 1}, {"a", 2}}},
                                              {{{"a", 1}, {"a", 1}}},
-                                             {{{"aa", 2}}}};
+                                             {{{"aa", 2}}},
+                                             {{}, DataType::kFloat16},
+                                             {{}, DataType::kInt64},
+                                             {{{"a", 2}}, DataType::kInt64}};
   std::set<uint64_t> hashes;
   for (const TensorLayout& layout : layouts) hashes.insert(layout.Hash());
   EXPECT_EQ(hashes.size(), layouts.size());
@@ -48,6 +51,15 @@ TEST(TensorLayoutTest, SaysWhatDiffers) {
   const TensorLayout longer{{{"a", 2}, {"b", 0}, {"c", 1}, {"d", 5}}};
   EXPECT_EQ(DescribeDifference({8, longer}, {3, kGroup}), Texts("'d' with 5 elements as tensor 4", "3 tensors"));
   EXPECT_EQ(DescribeDifference({3, kGroup}, {8, longer}), Texts("3 tensors", "'d' with 5 elements as tensor 4"));
+  const TensorLayout half{{}, DataType::kFloat16};
+  EXPECT_EQ(DescribeDifference({11, half}, {10, kNone}), Texts("float16 elements", "float32 elements"));
+}
+
+TEST(TensorLayoutTest, CountsMoreElementsThan32BitsHold) {
+  const int64_t many = (int64_t{1} << 31) + 5;
+  const TensorLayout layout{{{"a", many}, {"b", many}, {"c", 1}}, DataType::kFloat64};
+  EXPECT_EQ(layout.Elements(), 2 * many + 1);
+  EXPECT_NE(layout.Hash(), TensorLayout({{{"a", 5}, {"b", 5}, {"c", 1}}, DataType::kFloat64}).Hash());
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RH
 static_assert(static_cast<int>(CodecId::kTrimSign) == wire::CODEC_ID_TRIM_SIGN);
 static_assert(static_cast<int>(CodecId::kTrimTopK) == wire::CODEC_ID_TRIM_TOP_K);
 static_assert(static_cast<int>(CodecId::kVoteDecision) == wire::CODEC_ID_VOTE_DECISION);
+static_assert(static_cast<int>(CodecId::kInt64) == wire::CODEC_ID_INT64);
 static_assert(static_cast<int>(PrecisionRoute::kLowBit) == wire::PRECISION_ROUTE_LOW_BIT);
 
 // No codec has more.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "core/data_type.h"
 #include "core/ids.h"
 #include "proto/rate_estimator.h"
 
@@ -72,7 +73,8 @@ struct KeySlice {
   KeyId key;
   std::string name;
   int64_t elements = 0;
-  uint64_t layout = 0;  // the hash of its parts; 0: no group
+  uint64_t layout = 0;  // its TensorLayout's hash
+  DataType type = DataType::kFloat32;
 
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };

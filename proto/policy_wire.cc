@@ -263,6 +263,7 @@ void WriteKeySlice(const KeySlice& from, wire::KeySlice& to) {
   to.set_name(from.name);
   to.set_elements(from.elements);
   to.set_layout(from.layout);
+  to.set_type(static_cast<uint32_t>(from.type));
 }
 
 KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
@@ -271,6 +272,7 @@ KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
   key.name = fields.Name("name", from.name());
   key.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_key_elements);
   key.layout = from.layout();
+  key.type = fields.OneOf("type", static_cast<int>(from.type()), kLastElementType);
   return key;
 }
 

@@ -35,6 +35,7 @@ void Fill(const OpenTensor& from, session::WorkerMessage& to) {
   open.set_call(from.call.value());
   open.set_name(from.name);
   open.set_elements(from.elements);
+  open.set_type(static_cast<uint32_t>(from.type));
 }
 
 void Fill(const DescribeGroup& from, session::WorkerMessage& to) {
@@ -130,6 +131,7 @@ void Fill(const TensorOpened& from, session::WorkerReply& to) {
   opened.set_elements(from.elements);
   opened.set_gradient_slots(from.gradient_slots);
   opened.set_result_slots(from.result_slots);
+  opened.set_type(static_cast<uint32_t>(from.type));
 }
 
 void Fill(const CallCompleted& from, session::WorkerReply& to) {
@@ -197,6 +199,11 @@ absl::Status CheckElements(int64_t elements) {
   return Malformed(absl::StrCat("expected 1 to ", kMaxTensorElements, " elements, got ", elements));
 }
 
+absl::Status CheckType(uint32_t type) {
+  if (type <= static_cast<uint32_t>(kLastElementType)) return absl::OkStatus();
+  return Malformed(absl::StrCat("unknown type of elements ", type));
+}
+
 absl::Status CheckSlot(uint32_t slot) {
   if (slot < kMaxTensorSlots) return absl::OkStatus();
   return Malformed(absl::StrCat("expected a slot below ", kMaxTensorSlots, ", got ", slot));
@@ -210,7 +217,8 @@ absl::StatusOr<WorkerMessage> Read(const session::OpenTensor& from) {
   if (absl::Status status = CheckTensorName(from.name()); !status.ok()) return status;
   const absl::Status elements = from.elements() == 0 ? absl::OkStatus() : CheckElements(from.elements());
   if (!elements.ok()) return elements;
-  return OpenTensor{CallId(from.call()), from.name(), from.elements()};
+  if (absl::Status type = CheckType(from.type()); !type.ok()) return type;
+  return OpenTensor{CallId(from.call()), from.name(), from.elements(), static_cast<DataType>(from.type())};
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::DescribeGroup& from) {
@@ -304,13 +312,14 @@ absl::StatusOr<WorkerReply> Read(const session::WorkerAttached& from) {
 
 absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {
   if (absl::Status status = CheckElements(from.elements()); !status.ok()) return status;
+  if (absl::Status type = CheckType(from.type()); !type.ok()) return type;
   for (uint32_t slots : {from.gradient_slots(), from.result_slots()}) {
     if (slots == 0 || slots > kMaxTensorSlots) {
       return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", slots));
     }
   }
-  return TensorOpened{CallId(from.call()), TensorId(from.tensor()), from.elements(), from.gradient_slots(),
-                      from.result_slots()};
+  return TensorOpened{CallId(from.call()),   TensorId(from.tensor()), from.elements(),
+                      from.gradient_slots(), from.result_slots(),     static_cast<DataType>(from.type())};
 }
 
 absl::StatusOr<WorkerReply> Read(const session::CallCompleted& from) {

@@ -14,6 +14,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
   const std::vector<WorkerMessage> messages = {
       AttachWorker{7, WorkerId(3), CallId(11)},
       OpenTensor{CallId(1), "fc1.weight", 12345},
+      OpenTensor{CallId(1), "count", 1, DataType::kInt64},
       DescribeGroup{{{"q", 4}, {"none", 0}, {"v", int64_t{1} << 40}}},
       TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5, 4096},
       TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
@@ -110,6 +111,11 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   }),
                   "elements");
   }
+  ExpectRefused(Worker([](auto& m) {
+                  m.mutable_open_tensor()->set_name("x");
+                  m.mutable_open_tensor()->set_type(static_cast<uint32_t>(kLastElementType) + 1);
+                }),
+                "unknown type of elements 6");
   ExpectRefused(
       Worker([](auto& m) { m.mutable_tensor_call()->set_kind(static_cast<uint32_t>(kLastTensorCallKind) + 1); }),
       "kind");

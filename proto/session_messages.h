@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/data_type.h"
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "proto/peer_messages.h"
@@ -55,6 +56,7 @@ struct OpenTensor {
   CallId call;
   std::string name;
   int64_t elements = 0;
+  DataType type = DataType::kFloat32;
   friend bool operator==(const OpenTensor&, const OpenTensor&) = default;
 };
 
@@ -169,6 +171,7 @@ struct TensorOpened {
   int64_t elements = 0;
   uint32_t gradient_slots = 0;
   uint32_t result_slots = 0;
+  DataType type = DataType::kFloat32;
   friend bool operator==(const TensorOpened&, const TensorOpened&) = default;
 };
 

@@ -24,9 +24,10 @@ constexpr double kLeastRateBps = 1e-3;
 constexpr double kMostRateBps = 1e15;
 static_assert(static_cast<int>(LinkMeasurement::Source::kAuxiliary) == wire::MEASUREMENT_SOURCE_AUXILIARY);
 
-// Reads the parts of a group, which has as many elements as all of them.
+// Reads the type, and the parts of a group, which has as many elements as all of them.
 TensorLayout ReadLayout(const wire::RegisterKeys::Key& from, FieldReader& key) {
   TensorLayout layout;
+  layout.type = key.OneOf("type", static_cast<int>(from.type()), kLastElementType);
   const int count = key.Count("parts", from.parts_size());
   layout.parts.reserve(count);
   for (int i = 0; i < count; ++i) {
@@ -217,6 +218,7 @@ void Write(const RegisterKeys& from, wire::Envelope& to) {
     wire::RegisterKeys::Key& written = *keys.add_keys();
     written.set_name(key.name);
     written.set_elements(key.elements);
+    written.set_type(static_cast<uint32_t>(key.layout.type));
     for (const TensorLayout::Part& part : key.layout.parts) {
       wire::RegisterKeys::Part& added = *written.add_parts();
       added.set_name(part.name);

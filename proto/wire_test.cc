@@ -156,6 +156,16 @@ TEST(WireTest, AMessageAboutAllKeysHasTheSizeOfOneAboutOne) {
   }
 }
 
+TEST(WireTest, ATypeOfElementsThatThisVersionDoesNotKnowIsRefused) {
+  const auto unknown = static_cast<DataType>(static_cast<int>(kLastElementType) + 1);
+  const RegisterKeys asked = {{{"w", 3, {{}, unknown}}}};
+  const KeysAssigned told = {Term(3), KeyTableVersion(1), {{KeyId(1), "w", 3, 0, unknown}}};
+  for (const Message& message : {Message(asked), Message(told)}) {
+    const absl::Status refused = DecodeMessage(EncodeMessage(message), {}).status();
+    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("keys[0].type: 0 to 5 expected, 6 came"));
+  }
+}
+
 // The destination refuses it, and can say of whom it is; a relay has no part in it.
 TEST(WireTest, ACodecThatThisVersionDoesNotKnowArrives) {
   WireSample sample = SampleChunk();

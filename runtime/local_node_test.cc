@@ -167,6 +167,65 @@ TEST_F(LocalNodeTest, AGroupOfOtherTensorsIsToldToAll) {
   }
 }
 
+// One data centre with tensors of several types, and one of nothing.
+void TrainTyped(LocalNode& node, int number) {
+  auto session = node.OpenSession(0, kLong);
+  ASSERT_TRUE(session.ok()) << session.status();
+  constexpr int64_t kBeyondDoubles = (int64_t{1} << 53) + 1;
+  std::vector<int64_t> integers(300, kBeyondDoubles);
+  std::vector<double> doubles(1, 0.1);
+  std::vector<uint16_t> halves(300, 0x3c00);  // 1
+  const TensorView half(halves.data(), 300, DataType::kFloat16);
+  std::vector<float> none;
+  ASSERT_TRUE((*session)->Init("integers", integers).Wait(kLong).ok());
+  ASSERT_TRUE((*session)->Init("doubles", doubles).Wait(kLong).ok());
+  ASSERT_TRUE((*session)->Init("halves", half).Wait(kLong).ok());
+  ASSERT_TRUE((*session)->Init("none", none, none).Wait(kLong).ok());
+  std::vector<Ticket> tickets;
+  tickets.push_back((*session)->PushPull("integers", integers, integers));
+  tickets.push_back((*session)->PushPull("doubles", doubles, doubles));
+  tickets.push_back((*session)->PushPull("halves", half, half));
+  tickets.push_back((*session)->PushPull("none", none, none));
+  for (Ticket& ticket : tickets) EXPECT_TRUE(ticket.Wait(kLong).ok()) << ticket.Wait();
+  EXPECT_EQ(integers, std::vector<int64_t>(300, 3 * kBeyondDoubles));
+  EXPECT_EQ(doubles, std::vector<double>(1, 0.1 + 0.1 + 0.1));
+  EXPECT_EQ(halves, std::vector<uint16_t>(300, 0x4200)) << number;  // 3
+  EXPECT_TRUE((*session)->Barrier().Wait(kLong).ok());
+}
+
+TEST_F(LocalNodeTest, TensorsOfAllTypesAreSummedInTheirOwn) {
+  std::vector<std::unique_ptr<LocalNode>> nodes;
+  std::vector<std::thread> threads;
+  for (int number = 1; number <= kNodes; ++number) nodes.push_back(Start(number));
+  for (int number = 1; number <= kNodes; ++number) {
+    threads.emplace_back([&node = *nodes[number - 1], number] { TrainTyped(node, number); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(LocalNodeTest, AnotherTypeIsToldToAllWithBoth) {
+  std::vector<std::unique_ptr<LocalNode>> nodes;
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Ticket> inits;
+  const std::vector<float> floats(10);
+  const std::vector<double> doubles(10);
+  for (int number = 1; number <= kNodes; ++number) {
+    nodes.push_back(Start(number));
+    auto session = nodes.back()->OpenSession(0, kLong);
+    ASSERT_TRUE(session.ok()) << session.status();
+    sessions.push_back(*std::move(session));
+    const ConstTensorView values = number == 3 ? ConstTensorView(doubles) : ConstTensorView(floats);
+    inits.push_back(sessions.back()->Init("w", values));
+  }
+  for (Ticket& init : inits) {
+    const absl::Status status = init.Wait(kLong);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    for (const char* part : {"float32 elements", "float64 elements", "n3 g"}) {
+      EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
+    }
+  }
+}
+
 class NetSenseLocalNodeTest : public LocalNodeTest {
  protected:
   NetSenseLocalNodeTest() : LocalNodeTest("compression: {codec: topk, controller: netsense, least_elements: 1}\n") {}

@@ -85,7 +85,7 @@ TEST_F(NumbersTest, AJobMayEndWithOneThatIsNotFinite) {
   }
 }
 
-TEST_F(NumbersTest, AnInitWithoutValuesIsToldToAll) {
+TEST_F(NumbersTest, AnInitWithoutValuesWhereOthersHaveSomeIsToldToAll) {
   Start("");
   std::vector<Ticket> tickets;
   const std::vector<float> ten(10);
@@ -96,7 +96,8 @@ TEST_F(NumbersTest, AnInitWithoutValuesIsToldToAll) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("key v"));
   }
-  EXPECT_THAT(std::string(tickets[0].Wait().message()), AllOf(HasSubstr("n3 gives it 0 elements"), HasSubstr("10")));
+  EXPECT_THAT(std::string(tickets[0].Wait().message()),
+              AllOf(HasSubstr("n3 gives it 'v' with 0 elements"), HasSubstr("10")));
 }
 
 }  // namespace

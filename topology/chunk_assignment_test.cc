@@ -40,6 +40,17 @@ TEST(ChunkAssignmentTest, LargeTensorsAreSplitEvenly) {
   EXPECT_EQ(assignment.RangeOf(KeyId(1), ChunkIndex(2)), (ElementRange{136, 67}));
 }
 
+TEST(ChunkAssignmentTest, TensorsOfMoreElementsThan32BitsHoldAreCutToo) {
+  const int64_t elements = (int64_t{3} << 31) + 1;
+  ChunkAssignment assignment = Made({1.0}, 65536);
+  ASSERT_TRUE(assignment.AddKey(KeyId(1), elements).ok());
+  const uint32_t chunks = assignment.ChunksOf(KeyId(1));
+  EXPECT_EQ(chunks, elements / 65536 + 1);
+  const ElementRange last = assignment.RangeOf(KeyId(1), ChunkIndex(chunks - 1));
+  EXPECT_EQ(last.first_element + last.elements, elements);
+  EXPECT_GT(last.first_element, int64_t{1} << 32);
+}
+
 TEST(ChunkAssignmentTest, PlacesCountTheChunksOfAllKeys) {
   ChunkAssignment assignment = Made({1.0}, 100);
   ASSERT_TRUE(assignment.AddKey(KeyId(1), 203).ok());

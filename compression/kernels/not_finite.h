@@ -6,14 +6,16 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "core/tensor_view.h"
 
 namespace banyan {
 
-// Returns how many of `values` are not finite.
-int64_t CountNotFinite(absl::Span<const float> values);
+// Returns how many of `values` are not finite: none of integers.
+int64_t CountNotFinite(ConstTensorView values);
 
-// Copies `from` to `to` and returns what CountNotFinite does, in one pass. REQUIRES: equal lengths, no overlap.
-int64_t CopyCountingNotFinite(absl::Span<const float> from, absl::Span<float> to);
+// Copies `from` to `to` and returns what CountNotFinite does, in one pass. REQUIRES: equal lengths and types, no
+// overlap.
+int64_t CopyCountingNotFinite(ConstTensorView from, TensorView to);
 
 // Returns whether the magnitude of a finite value is at least `least`. REQUIRES: `least` is finite and above 0.
 bool HasFiniteFrom(absl::Span<const float> values, float least);

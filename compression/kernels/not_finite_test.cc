@@ -14,7 +14,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kLargest = std::numeric_limits<float>::max();
 
 TEST(NotFiniteTest, CountsNaNAndBothInfinities) {
-  EXPECT_EQ(CountNotFinite({}), 0);
+  EXPECT_EQ(CountNotFinite(ConstTensorView()), 0);
   const std::vector<float> finite = {0, -0.0f, 1, -kLargest, kLargest, std::numeric_limits<float>::denorm_min()};
   EXPECT_EQ(CountNotFinite(finite), 0);
   const std::vector<float> odd = {
@@ -41,6 +41,25 @@ TEST(NotFiniteTest, CopiesAsItCounts) {
   std::vector<float> to(9001);
   EXPECT_EQ(CopyCountingNotFinite(from, absl::MakeSpan(to)), 2);
   EXPECT_EQ(to, from);
+}
+
+TEST(NotFiniteTest, EveryTypeHasItsOwn) {
+  // One, infinity, a NaN and the largest number.
+  std::vector<uint16_t> halves(10000, 0x3c00);
+  halves[5] = 0x7c00;
+  halves[9999] = 0xfe00;
+  halves[8000] = 0x7bff;
+  std::vector<uint16_t> copy(10000);
+  const auto length = static_cast<int64_t>(halves.size());
+  EXPECT_EQ(CopyCountingNotFinite({halves.data(), length, DataType::kFloat16},
+                                  TensorView(copy.data(), length, DataType::kFloat16)),
+            2);
+  EXPECT_EQ(copy, halves);
+  halves[8000] = 0x7f80;
+  // 0x7c00 and 0xfe00 are finite bfloat16.
+  EXPECT_EQ(CountNotFinite({halves.data(), length, DataType::kBFloat16}), 1);
+  EXPECT_EQ(CountNotFinite(std::vector<double>{1e308, HUGE_VAL, std::nan(""), -HUGE_VAL}), 3);
+  EXPECT_EQ(CountNotFinite(std::vector<int64_t>{-1, 0x7ff0000000000000}), 0);
 }
 
 TEST(NotFiniteTest, LargeIsWhatIsFiniteAndAtLeastThat) {

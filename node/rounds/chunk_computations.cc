@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compression/element_types.h"
 #include "compression/error_feedback.h"
 #include "compression/kernels/vector_math.h"
 #include "compression/netsense_encoding.h"
@@ -23,39 +24,35 @@ constexpr int64_t kPruningPasses = 8;
 
 }  // namespace
 
-bool IsPlainArray(const CheckedChunk& chunk) {
-  const std::vector<FrameHeader>& frames = chunk.encoded().frames;
-  return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&
-         reinterpret_cast<uintptr_t>(chunk.encoded().payload[0].data()) % alignof(float) == 0;
-}
-
 AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
-                                 int64_t elements)
+                                 int64_t elements, DataType type)
     : accumulator_(std::move(accumulator)),
       is_fresh_(accumulator_is_fresh || accumulator_.empty()),
       inputs_(std::move(inputs)),
-      elements_(elements) {
-  BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
+      elements_(elements),
+      type_(type) {
+  BANYAN_CHECK(accumulator_.empty() || (accumulator_.elements() == elements && accumulator_.type() == type));
   std::erase_if(inputs_, [](const CheckedChunk& input) { return input.empty(); });
   // Without an input to replace what lay there, the chunk that says nothing gives zeros.
   if (is_fresh_ && inputs_.empty()) inputs_.emplace_back();
-  adds_two_at_first_ = is_fresh_ && inputs_.size() > 1 && IsPlainArray(inputs_[0]) && IsPlainArray(inputs_[1]);
+  const auto is_floats = [this](size_t input) { return IsPlainArray(inputs_[input], DataType::kFloat32); };
+  adds_two_at_first_ = is_fresh_ && inputs_.size() > 1 && is_floats(0) && is_floats(1);
   const auto passes = static_cast<int64_t>(2 * inputs_.size() - (is_fresh_ ? 1 : 0) - (adds_two_at_first_ ? 2 : 0));
-  size_bytes_ = passes * elements_ * kBytesPerElement;
+  size_bytes_ = passes * elements_ * SizeOf(type_);
   for (const CheckedChunk& input : inputs_) size_bytes_ += input.payload_bytes();
 }
 
 void AccumulateChunk::Run() {
-  if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
-  const absl::Span<float> sums = accumulator_.mutable_floats();
+  if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_, type_);
   size_t next = 0;
   if (adds_two_at_first_) {
-    AddBytes(sums, inputs_[0].encoded().payload[0].bytes(), inputs_[1].encoded().payload[0].bytes());
+    AddBytes(accumulator_.mutable_floats(), inputs_[0].encoded().payload[0].bytes(),
+             inputs_[1].encoded().payload[0].bytes());
     next = 2;
   } else if (is_fresh_) {
-    DecodeChunk(inputs_[next++], sums);
+    DecodeInto(inputs_[next++], accumulator_);
   }
-  for (; next < inputs_.size(); ++next) DecodeAddChunk(inputs_[next], sums);
+  for (; next < inputs_.size(); ++next) AddInto(inputs_[next], accumulator_);
 }
 
 CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
@@ -117,7 +114,13 @@ FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding c
       divides_(op != AggregationOp::kSum && weight > 0),
       coding_(std::move(coding)) {}
 
+void FinishChunk::RunExact() {
+  if (divides_) DivideExact(sum_, weight_);
+  result_ = PlainChunk(sum_, weight_);
+}
+
 void FinishChunk::Run() {
+  if (IsExact(sum_.type())) return RunExact();
   const bool has_residual = !coding_.residual.empty() && weight_ > 0;
   const float divisor = divides_ ? static_cast<float>(weight_) : 1.0f;
   if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
@@ -135,8 +138,8 @@ int64_t FinishChunk::size_bytes() const {
   return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
 }
 
-ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer)
-    : result_(std::move(result)), optimizer_(std::move(optimizer)) {
+ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type)
+    : result_(std::move(result)), optimizer_(std::move(optimizer)), type_(type) {
   BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == result_.elements());
 }
 
@@ -146,21 +149,21 @@ void ReadResult::Run() {
 }
 
 int64_t ReadResult::size_bytes() const {
-  const int64_t values_bytes = result_.elements() * kBytesPerElement;
+  const int64_t values_bytes = result_.elements() * SizeOf(type_);
   if (optimizer_.has_value()) {
     const OptimizerSlices& slices = optimizer_->slices;
     const int64_t stepped_bytes =
         2 * values_bytes + slices.first_moment.size_bytes() + slices.second_moment.size_bytes();
     return result_.payload_bytes() + 2 * values_bytes + 2 * stepped_bytes;
   }
-  if (IsPlainArray(result_)) return values_bytes;
+  if (IsPlainArray(result_, type_)) return values_bytes;
   return result_.payload_bytes() + 2 * values_bytes;
 }
 
 Buffer ReadResult::Decoded() const {
-  if (IsPlainArray(result_)) return result_.encoded().payload[0].AsFloats();
-  Buffer values = Buffer::Allocate(result_.elements());
-  DecodeChunk(result_, values.mutable_floats());
+  if (IsPlainArray(result_, type_)) return result_.encoded().payload[0].As(type_);
+  Buffer values = Buffer::AllocateForOverwrite(result_.elements(), type_);
+  DecodeInto(result_, values);
   return values;
 }
 

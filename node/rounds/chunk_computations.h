@@ -18,17 +18,15 @@
 
 namespace banyan {
 
-// True if the chunk is float32 whose own memory can serve as its values.
-bool IsPlainArray(const CheckedChunk& chunk);
-
 // Adds inputs into a chunk's accumulator: children's contributions as they arrive, or the workers' own gradients
-// (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
+// (PlainChunk shares their memory). One AccumulateChunk at a time works on an accumulator.
 class AccumulateChunk : public Computation {
  public:
   // A fresh accumulator's contents count for nothing: the first input replaces them, without one they become zeros. An
   // empty `accumulator` is fresh and Run() makes the memory. Empty inputs add nothing. REQUIRES: the accumulator holds
-  // `elements` floats that no input shares, or is empty; each input that is not empty is of `elements`.
-  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements);
+  // `elements` of `type`, a sum type, that no input shares, or is empty; each input that is not empty is of `elements`.
+  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements,
+                  DataType type = DataType::kFloat32);
 
   void Run() override;
   int64_t size_bytes() const override { return size_bytes_; }
@@ -42,6 +40,7 @@ class AccumulateChunk : public Computation {
   bool is_fresh_;
   std::vector<CheckedChunk> inputs_;  // none of them empty, but for the only one of a fresh accumulator
   int64_t elements_;
+  DataType type_;
   bool adds_two_at_first_ = false;  // in one pass, instead of a copy and a sum
   int64_t size_bytes_ = 0;
 };
@@ -104,9 +103,9 @@ class FinishChunk : public Computation {
     Buffer residual;  // the node's of the chunk's range, empty without error feedback
   };
 
-  // With weight 0 nobody contributed and the sum itself is the result. The residual is in units of the sum, so that it
-  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing writes the residual;
-  // afterwards nothing writes the sum.
+  // A sum of an exact type is coded as it is, and without residuals. With weight 0 nobody contributed and the sum
+  // itself is the result. The residual is in units of the sum, so that it is worth the same wherever it is added later.
+  // REQUIRES: until it has finished nothing writes the residual; afterwards nothing writes the sum.
   FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
 
   void Run() override;
@@ -118,6 +117,9 @@ class FinishChunk : public Computation {
   const Buffer& next_residual() const { return next_residual_; }
 
  private:
+  // The same of an exact type.
+  void RunExact();
+
   Buffer sum_;
   uint32_t weight_;
   bool divides_;  // by the weight, which gives the mean
@@ -131,15 +133,17 @@ class FinishChunk : public Computation {
 class ReadResult : public Computation {
  public:
   // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
-  // buffers hold result.elements() floats, and nothing else touches them until this has finished.
-  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer);
+  // buffers hold result.elements() floats, and nothing else touches them until this has finished. `type` is the sum
+  // type of the key, and float32 with an optimizer.
+  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type = DataType::kFloat32);
 
   void Run() override;
   int64_t size_bytes() const override;
 
   // After Run().
-  // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
-  // frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new parameters.
+  // Of the sum type, and safe to hold and to read while later rounds run: the result's own frame where that is one
+  // aligned plain frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new
+  // parameters.
   const Buffer& values() const { return values_; }
   // XXH3, 64 bits, of the values' bytes.
   uint64_t hash() const { return hash_; }
@@ -151,6 +155,7 @@ class ReadResult : public Computation {
 
   CheckedChunk result_;
   std::optional<OptimizerStep> optimizer_;
+  DataType type_;
   Buffer values_;
   uint64_t hash_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compression/compression_rules.h"
+#include "compression/element_types.h"
 #include "compression/netsense_encoding.h"
 #include "proto/compression/codec_traits.h"
 #include "xxhash.h"
@@ -44,13 +45,13 @@ std::vector<TrimMethod>& EncodingChooser::MethodsTo(NodeId parent) {
 
 const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
   const auto [known, is_new] = rules_.try_emplace(key.key, nullptr);
-  if (is_new) known->second = RuleFor(config_, key.name, key.elements);
+  if (is_new && !IsExact(key.type)) known->second = RuleFor(config_, key.name, key.elements);
   return known->second;
 }
 
 Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent) {
   const CompressionRule* rule = RuleOf(key);
-  if (rule == nullptr) return Encoding{};
+  if (rule == nullptr) return {.codec = PlainCodecOf(key.type)};
   const auto known = uplinks_.find(parent);
   const double share = known != uplinks_.end() && IsSentInPart(*rule) ? known->second.share() : 1;
   return Make(*rule, {ratios_.RatioTo(parent, *rule), share, MethodsTo(parent)[IndexOf(*rule)].is_light()},
@@ -59,7 +60,7 @@ Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex
 
 Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio) {
   const CompressionRule* rule = RuleOf(key);
-  if (rule == nullptr) return Encoding{};
+  if (rule == nullptr) return {.codec = PlainCodecOf(key.type)};
   const double share = IsSentInPart(*rule) ? ratio : 1;
   // Nobody cuts it later.
   return Make(*rule, {ratio, share, 1 - share < LightBelowOf(*rule)}, {key.key, round, chunk, Half::kBroadcast});

@@ -2,7 +2,8 @@
 // carry. An uplink's chunk is encoded by the ratio of that link. A result is encoded by the ratio of the slowest link
 // of its whole tree on the way down: the same bytes go to all. The root knows it from the contributions, which carry it
 // up. The same way tells it how much of a result in levels they carry in time. Frames say their codec, so that each
-// node chooses for itself between that of a rule and its light one. Thread-compatible; owned by RoundEngine.
+// node chooses for itself between that of a rule and its light one. Without a rule halves travel as halves, and exact
+// types do whatever the rules are. Thread-compatible; owned by RoundEngine.
 #ifndef BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 #define BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 
@@ -81,7 +82,7 @@ class EncodingChooser {
   std::map<NodeId, std::vector<TrimMethod>> methods_;    // likewise
   std::map<NodeId, Taken> taken_;                        // since the last round, likewise
   std::vector<std::optional<NetSenseConfig>> netsense_;  // by rule
-  std::map<KeyId, const CompressionRule*> rules_;        // null: fp32
+  std::map<KeyId, const CompressionRule*> rules_;        // null: as its type is
 };
 
 }  // namespace banyan

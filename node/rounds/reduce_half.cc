@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "core/check.h"
 #include "node/rounds/route_rules.h"
 
@@ -55,8 +56,7 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
   if (kind != RoundKind::kAbstention) kind_ = kind;
   if (values.empty()) return Count(step, index, tools_.self, Nothing(index, weight));
   const ElementRange& range = RangeOf(index);
-  Count(step, index, tools_.self,
-        EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
+  Count(step, index, tools_.self, PlainChunk(values.Slice(range.first_element, range.elements), weight));
 }
 
 void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const std::vector<Buffer>& parts,
@@ -65,8 +65,7 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
   const ElementRange& range = RangeOf(index);
   // All but one are added by the first computation on the chunk; the weight of all comes with that one.
   for (size_t i = 1; i < parts.size() && At(index).state != State::kDone; ++i) {
-    const Buffer part = parts[i].Slice(range.first_element, range.elements);
-    At(index).to_add.push_back(EncodeChunk({.codec = CodecId::kFp32}, part, 0));
+    At(index).to_add.push_back(PlainChunk(parts[i].Slice(range.first_element, range.elements), 0));
   }
   CountOwn(step, kind, index, parts.front(), weight);
 }
@@ -155,12 +154,13 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   if (chunk.state != State::kCollecting) return;
   const TreeSlice& place = PlaceOf(index);
   const bool is_leaf = place.reduce_children.empty() && place.reduce_parent.has_value();
-  const bool passes_as_is = is_leaf && !Compresses() && chunk.to_add.size() <= 1;
+  const bool is_rounded = !Rounds() || chunk.to_add.empty() || IsPlainArray(chunk.to_add[0], key_->type);
+  const bool passes_as_is = is_leaf && !Compresses() && is_rounded && chunk.to_add.size() <= 1;
   const bool has_all = chunk.counted.size() > place.reduce_children.size();
   if (!chunk.to_add.empty() && !passes_as_is && (has_all || !HoldsOwnAlone(chunk))) return StartAdding(step, index);
   if (!has_all) return;
   if (!place.reduce_parent.has_value()) return Finish(step, index);
-  if (!chunk.sum.empty() && Compresses()) return StartEncoding(step, index);
+  if (!chunk.sum.empty() && (Compresses() || Rounds())) return StartEncoding(step, index);
   Leave(step, index, TakeUnchanged(index));
 }
 
@@ -195,7 +195,7 @@ void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
   }
   const bool is_fresh = chunk.sum.empty();
   auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh, TakeInputs(chunk),
-                                                chunk.range.elements);
+                                                chunk.range.elements, SumTypeOf(key_->type));
   Start(step, index, std::move(work), &ReduceHalf::OnAdded);
 }
 
@@ -214,7 +214,7 @@ CheckedChunk ReduceHalf::TakeUnchanged(ChunkIndex index) {
   if (!chunk.votes.empty()) return std::exchange(chunk.votes, CheckedChunk());
   if (chunk.sum.empty()) return Nothing(index, chunk.weight);
   // From here on the delivery tracker keeps it.
-  return EncodeChunk({.codec = CodecId::kFp32}, std::exchange(chunk.sum, Buffer()), chunk.weight);
+  return PlainChunk(std::exchange(chunk.sum, Buffer()), chunk.weight);
 }
 
 void ReduceHalf::Leave(StepContext& step, ChunkIndex index, const CheckedChunk& sum) {
@@ -315,8 +315,7 @@ void ReduceHalf::FinishSilent(StepContext& step, ChunkIndex index, const Buffer&
   if (values.empty()) {
     return tools_.owner->OnResultMade(step, id_, index, *CheckChunk(EncodedChunk(), range.elements));
   }
-  tools_.owner->OnResultMade(
-      step, id_, index, EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), 1));
+  tools_.owner->OnResultMade(step, id_, index, PlainChunk(values.Slice(range.first_element, range.elements), 1));
 }
 
 void ReduceHalf::OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done) {

@@ -164,6 +164,8 @@ class ReduceHalf {
   };
 
   bool is_low_bit() const;
+  // Whether sums are rounded to the half type in which the key travels.
+  bool Rounds() const { return IsHalf(key_->type) && kind_ == RoundKind::kAggregate && !is_low_bit(); }
   void OnVotesCast(StepContext& step, ChunkIndex index, CastVotes& done);
   void OnVotesAdded(StepContext& step, ChunkIndex index, AddVotes& done);
   void FinishVotes(StepContext& step, ChunkIndex index);

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "core/check.h"
 #include "node/chunk_size.h"
 #include "node/rejection_log.h"
@@ -48,9 +49,9 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
 KeyState& RoundEngine::KeyOf(KeyId key) {
   auto known = keys_.find(key);
   if (known != keys_.end()) return known->second;
-  const int64_t elements = book_->FindKey(key)->elements;
-  early_.Grow(elements * SizeOf(DataType::kFloat32));
-  TensorMemory memory(config_.aggregation, elements);
+  const KeySlice& row = *book_->FindKey(key);
+  early_.Grow(row.elements * SizeOf(row.type));
+  TensorMemory memory(config_.aggregation, row.elements, row.type);
   return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
 }
 
@@ -216,7 +217,7 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   if (!ChunkRules::IsOfThisStart(message, *state))
     return Refuse(step, message, "its source has been started again since");
   std::string fault = rules_.FaultOf(message, *state);
-  if (fault.empty()) fault = routes_.FaultOf(message, state->binding->route);
+  if (fault.empty()) fault = routes_.FaultOf(message, state->binding->route, book_->FindKey(key)->type);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
   if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
   const bool is_more = !was_kept && state->attempt->WouldWait(message.id.chunk, message.route.source());
@@ -418,10 +419,10 @@ void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) 
   TensorMemory& memory = KeyOf(key).memory;
   BANYAN_CHECK(weights.elements() == row.elements);
   if (memory.has_optimizer() || !encodings_.Prunes(row)) return;
-  // They count from now on; the worker's memory goes back once they are copied.
-  memory.SetWeights(weights);
-  const void* registered = weights.data();
-  std::vector<CheckedChunk> inputs = {EncodeChunk({.codec = CodecId::kFp32}, weights, 1)};
+  // They count from now on, halves once they are widened; the worker's memory goes back once they are copied.
+  const void* registered = IsHalf(row.type) ? nullptr : weights.data();
+  if (registered != nullptr) memory.SetWeights(weights);
+  std::vector<CheckedChunk> inputs = {PlainChunk(weights, 1)};
   auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), row.elements);
   computations_->Start<AccumulateChunk>(step, std::move(work),
                                         [this, key, registered](StepContext&, AccumulateChunk& done) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "compression/vote_chunk.h"
 #include "core/ids.h"
 
@@ -30,10 +31,16 @@ std::string Describe(const ChunkMessage& message, PrecisionRoute route) {
 
 }  // namespace
 
-std::string RouteRules::FaultOf(const ChunkMessage& message, PrecisionRoute route) {
+std::string RouteRules::FaultOf(const ChunkMessage& message, PrecisionRoute route, DataType type) {
   std::string fault = Describe(message, route);
-  if (!fault.empty()) ++violations_;
-  return fault;
+  if (!fault.empty()) {
+    ++violations_;
+    return fault;
+  }
+  const auto wrong = std::find_if(message.frames.begin(), message.frames.end(),
+                                  [type](const FrameHeader& frame) { return !CanHold(type, frame.codec); });
+  if (wrong == message.frames.end()) return "";
+  return absl::StrCat("frames of codec ", static_cast<int>(wrong->codec), " came for a key of ", NameOf(type));
 }
 
 absl::StatusOr<CheckedChunk> RouteRules::Check(EncodedChunk chunk, int64_t chunk_elements) const {

@@ -26,7 +26,7 @@ void TensorMemory::SetWeights(Buffer weights) {
 void TensorMemory::MoveWeights(const void* registered, Buffer copy) {
   BANYAN_CHECK(copy.elements() == elements_);
   // Others may have come meanwhile; not in the same memory, which is still held.
-  if (weights_.data() == registered) weights_ = std::move(copy);
+  if (registered == nullptr || weights_.data() == registered) weights_ = std::move(copy);
 }
 
 Buffer TensorMemory::Residual(const ElementRange& range) {

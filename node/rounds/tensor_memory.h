@@ -36,9 +36,15 @@ class TensorMemory {
     int64_t optimizer_bytes = 0;
   };
 
-  TensorMemory(const AggregationConfig& aggregation, int64_t elements)
-      : aggregation_(aggregation), elements_(elements), optimizer_(aggregation.op, elements) {}
+  // No optimizer steps a tensor of an exact type.
+  TensorMemory(const AggregationConfig& aggregation, int64_t elements, DataType type = DataType::kFloat32)
+      : aggregation_(IsExact(type) ? AggregationConfig{.op = AggregationOp::kSum} : aggregation),
+        elements_(elements),
+        sum_type_(SumTypeOf(type)),
+        optimizer_(aggregation_.op, elements) {}
 
+  // That of its sums and results.
+  DataType sum_type() const { return sum_type_; }
   bool has_optimizer() const { return IsOptimizer(aggregation_.op); }
 
   // Each of these shares this object's memory, that of the residual for reading. REQUIRES: the range lies within the
@@ -69,7 +75,7 @@ class TensorMemory {
   Buffer Weights(const ElementRange& range);
   // Takes the tensor's weights as they are now, in memory that nobody writes. REQUIRES: as many elements; no optimizer.
   void SetWeights(Buffer weights);
-  // Replaces weights that are still those at `registered` by a copy of them.
+  // Replaces weights that are still those at `registered` by a copy of them; with null, whichever there are.
   void MoveWeights(const void* registered, Buffer copy);
   // True the first time that it is called: weights were needed and nobody has said any.
   bool NoteMissingWeights() { return !std::exchange(misses_weights_, true); }
@@ -89,6 +95,7 @@ class TensorMemory {
 
   AggregationConfig aggregation_;
   int64_t elements_;
+  DataType sum_type_;
   Buffer replica_;  // with an optimizer: the parameters
   CommittedResidual residual_;
   Buffer weights_;  // as workers registered them

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compression/counts/vote_count.h"
+#include "compression/element_types.h"
 #include "compression/vote_chunk.h"
 #include "core/check.h"
 
@@ -14,6 +15,9 @@ CastVotes::CastVotes(std::vector<Buffer> gradients, std::vector<ElementRange> ra
 }
 
 void CastVotes::Run() {
+  for (Buffer& gradient : gradients_) {
+    if (IsHalf(gradient.type())) gradient = WidenedCopy(gradient);
+  }
   std::vector<float> scales;
   for (const Buffer& gradient : gradients_) scales.push_back(SliceScale(gradient.floats()));
   for (const ElementRange& range : ranges_) {

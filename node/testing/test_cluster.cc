@@ -145,6 +145,8 @@ void TestCluster::Carry(uint32_t from, Action action) {
                         },
                         [&](WriteResult& write) {
                           BANYAN_CHECK(completions_.count(write.request) == 0);
+                          writes_[write.request].push_back(write);
+                          if (write.values.type() != DataType::kFloat32) return;
                           std::vector<float>& result = results_[write.request];
                           const size_t end = write.first_element + write.values.elements();
                           if (result.size() < end) result.resize(end);

@@ -35,7 +35,9 @@ class TestCluster {
   // Moves time and with it the nodes' deadlines.
   void Advance(absl::Duration time);
 
-  // Calls of workers; the request that was made. Each is followed by Run.
+  // Calls of workers; the request that was made. Each is followed by Run. The first makes any call, and the others
+  // those of float32.
+  RequestId Call(uint32_t node, WorkerCall call);
   RequestId Attach(uint32_t node, uint32_t worker = 0);
   RequestId Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values);
   // An Init that the runtime has refused.
@@ -57,7 +59,9 @@ class TestCluster {
   // REQUIRES: IsDone(request).
   const CompleteRequest& Completion(RequestId request) const { return completions_.at(request); }
   absl::Status StatusOf(RequestId request) const;
-  // What was written into the request's result.
+  // What was written into the request's result, piece by piece.
+  const std::vector<WriteResult>& Writes(RequestId request) { return writes_[request]; }
+  // The same of float32.
   const std::vector<float>& Result(RequestId request) { return results_[request]; }
 
   // What the node has told its workers of rounds that no call of theirs waits for, oldest first.
@@ -116,7 +120,6 @@ class TestCluster {
   void Carry(uint32_t from, Connect connect);
   void Carry(uint32_t from, Send send);
   void Deliver(uint32_t from, uint32_t to, ConnectionId connection, Message message, Payload payload);
-  RequestId Call(uint32_t node, WorkerCall call);
   void AnswerOfScheduler();
   std::unique_ptr<NodeCore> MakeCore(uint32_t node, Incarnation incarnation) const;
   uint32_t NodeAt(const std::string& address) const;
@@ -134,6 +137,7 @@ class TestCluster {
   uint64_t next_request_ = 1;
   std::map<RequestId, CompleteRequest> completions_;
   std::map<RequestId, std::vector<float>> results_;
+  std::map<RequestId, std::vector<WriteResult>> writes_;
   std::map<uint32_t, std::vector<TellRoundComplete>> told_complete_;
   std::map<uint32_t, absl::Status> job_ends_;
   std::map<uint32_t, absl::Status> stopped_;

@@ -231,7 +231,8 @@ void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
     const bool is_same = known != nullptr && known->elements == key.elements && known->layout == key.layout.Hash();
     if (known != nullptr && !is_same) Say(node, KeyRefused{term, key.name, "another size"});
     if (known != nullptr) continue;
-    keys_.push_back({KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, key.layout.Hash()});
+    keys_.push_back(
+        {KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, key.layout.Hash(), key.layout.type});
     grew = true;
   }
   const KeysAssigned table{term, KeyTableVersion(keys_.size()), keys_};

@@ -1,8 +1,7 @@
 #include "node/workers/late_workers.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "node/rounds/optimizer.h"
 #include "node/workers/call_subject.h"
 
@@ -99,10 +98,9 @@ absl::Status LateWorkers::TakeLatePush(LocalKey& local, WorkerId worker, RoundKi
   }
   if (gradient.empty()) return absl::OkStatus();
   if (local.owed.empty()) {
-    local.owed = Buffer::CopyOf(gradient.floats());
+    local.owed = WidenedCopy(gradient);
   } else {
-    const absl::Span<float> sum = local.owed.mutable_floats();
-    std::transform(sum.begin(), sum.end(), gradient.floats().begin(), sum.begin(), std::plus<float>());
+    AddInto(PlainChunk(gradient, 1), local.owed);
   }
   return absl::OkStatus();
 }

@@ -30,9 +30,21 @@ void LocalRound::TakeBack(std::vector<Buffer> values) {
 }
 
 absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
-  if (values.type() == DataType::kFloat32 && values.elements() == elements) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("key '", name, "' has ", elements, " float32 elements, but worker ",
-                                                 worker.value(), " gave ", values.elements()));
+  if (values.type() == layout.type && values.elements() == elements) return absl::OkStatus();
+  const std::string came = values.type() == layout.type ? "" : absl::StrCat(" of ", NameOf(values.type()));
+  return absl::InvalidArgumentError(absl::StrCat("key '", name, "' has ", elements, " ", NameOf(layout.type),
+                                                 " elements, but worker ", worker.value(), " gave ", values.elements(),
+                                                 came));
+}
+
+absl::Status LocalKey::CheckPart(WorkerId worker, const Buffer& values, RoundKind kind, AggregationOp op) const {
+  if (absl::Status status = CheckShape(worker, values); !status.ok() || kind == RoundKind::kBroadcast) return status;
+  const bool is_sum = op == AggregationOp::kSum || (op == AggregationOp::kMean && !IsInteger(layout.type));
+  if (is_sum || CanBeStepped()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("key '", name, "' is of ", NameOf(layout.type), ", of which the job's aggregation makes no ",
+                   op == AggregationOp::kMean ? "mean" : "optimizer's step",
+                   "; give it as float32, broadcast it, or run a job with aggregation: {op: sum}"));
 }
 
 uint32_t LocalKey::initialised() const { return std::count(has_init.begin(), has_init.end(), true); }
@@ -132,8 +144,9 @@ absl::Status LocalKeys::CheckInit(const WorkerInit& call) const {
     return absl::InvalidArgumentError(
         absl::StrCat("a key's name has 1 to ", kLongestKeyName, " bytes, got ", call.name.size()));
   }
-  if (call.values.empty() || call.values.type() != DataType::kFloat32) {
-    return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "': expected at least one float32 element"));
+  if (call.values.empty() || call.values.type() != call.layout.type) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("key '", call.name, "': expected at least one ", NameOf(call.layout.type), " element"));
   }
   const auto known = by_name_.find(call.name);
   if (known != by_name_.end() && !known->second.HasShapeOf(call)) {
@@ -242,9 +255,9 @@ absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker)
 }
 
 int64_t LocalKeys::SegmentBytes(uint32_t rounds_in_flight) const {
-  int64_t elements = 0;
-  for (const auto& [name, local] : by_name_) elements += local.initialised() * local.elements;
-  return elements * (2 * int64_t{rounds_in_flight} + 1) * SizeOf(DataType::kFloat32);
+  int64_t bytes = 0;
+  for (const auto& [name, local] : by_name_) bytes += local.initialised() * local.elements * SizeOf(local.layout.type);
+  return bytes * (2 * int64_t{rounds_in_flight} + 1);
 }
 
 std::vector<NodeReport::KeyProgress> LocalKeys::Progress() const {

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/buffer.h"
+#include "core/data_type.h"
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "core/time.h"
@@ -27,6 +28,7 @@
 #include "node/rounds/abstention.h"
 #include "node/workers/missed_results.h"
 #include "proto/chunk_message.h"
+#include "proto/job_config.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/worker_call.h"
 
@@ -93,10 +95,17 @@ struct LocalKey {
   Round waits_from = kNoLimit;
   std::map<Round, LocalRound> rounds;
 
-  bool HasShapeOf(const KeySlice& row) const { return row.elements == elements && row.layout == layout_hash; }
+  bool HasShapeOf(const KeySlice& row) const {
+    return row.elements == elements && row.layout == layout_hash && row.type == layout.type;
+  }
   bool HasShapeOf(const WorkerInit& call) const { return call.values.elements() == elements && call.layout == layout; }
+  DataType sum_type() const { return SumTypeOf(layout.type); }
+  // Whether an optimizer of the job, if it has one, steps this key.
+  bool CanBeStepped() const { return !IsExact(layout.type); }
   // INVALID_ARGUMENT unless `values` of `worker` have the key's type and size.
   absl::Status CheckShape(WorkerId worker, const Buffer& values) const;
+  // The same of a part of a round; also where the job's `op` is nothing that the key's type has.
+  absl::Status CheckPart(WorkerId worker, const Buffer& values, RoundKind kind, AggregationOp op) const;
   uint32_t initialised() const;
   // True if some worker takes part, now that none is waited for that fetches.
   bool HasTakers() const;

@@ -1,14 +1,14 @@
 #include "node/workers/missed_results.h"
 
-#include <algorithm>
+#include "compression/element_types.h"
 
 namespace banyan {
 namespace {
 
 void AddTo(Buffer& whole, const MissedResults::Parts& parts) {
   for (const auto& [first_element, values] : parts) {
-    float* const to = whole.mutable_floats().data() + first_element;
-    std::transform(values.floats().begin(), values.floats().end(), to, to, [](float a, float b) { return b + a; });
+    Buffer to = whole.Slice(first_element, values.elements());
+    AddInto(PlainChunk(values, 1), to);
   }
 }
 
@@ -20,15 +20,16 @@ void MissedResults::Add(Round round, Parts result, int64_t elements, bool replac
     parts_ = std::move(result);
     return;
   }
-  Buffer whole = Buffer::Allocate(elements);
+  const DataType type = parts_.front().second.type();
+  Buffer whole = Buffer::Allocate(elements, type);
   AddTo(whole, parts_);
   AddTo(whole, result);
   parts_ = {{0, std::move(whole)}};
 }
 
-void MissedResults::Give(int64_t elements, Sink sink) {
+void MissedResults::Give(int64_t elements, DataType type, Sink sink) {
   is_given_ = true;
-  if (parts_.empty()) parts_ = {{0, Buffer::Allocate(elements)}};
+  if (parts_.empty()) parts_ = {{0, Buffer::Allocate(elements, type)}};
   for (const auto& [first_element, values] : parts_) sink(first_element, values);
 }
 

@@ -14,6 +14,7 @@
 
 #include "absl/functional/function_ref.h"
 #include "core/buffer.h"
+#include "core/data_type.h"
 #include "core/ids.h"
 
 namespace banyan {
@@ -31,8 +32,8 @@ class MissedResults {
   bool is_given() const { return is_given_; }
   // Takes the result of `round`, of a tensor of `elements`. One that `replaces` is no update, but the values.
   void Add(Round round, Parts result, int64_t elements, bool replaces);
-  // Gives all that is here to `sink`, zeros where nothing is new. The same again until there is more.
-  void Give(int64_t elements, Sink sink);
+  // Gives all that is here to `sink`, zeros of `type` where nothing is new. The same again until there is more.
+  void Give(int64_t elements, DataType type, Sink sink);
   // The worker has pushed another round: what was given is over, but for values that still hold.
   void OnPushed(bool replaces);
 

@@ -14,7 +14,7 @@ Buffer BufferOf(const std::vector<float>& values) { return Buffer::CopyOf(values
 
 std::vector<float> Given(MissedResults& missed) {
   std::vector<float> given(3, -1);
-  missed.Give(3, [&given](int64_t first_element, const Buffer& values) {
+  missed.Give(3, DataType::kFloat32, [&given](int64_t first_element, const Buffer& values) {
     for (int64_t i = 0; i < values.elements(); ++i) given[first_element + i] = values.floats()[i];
   });
   return given;

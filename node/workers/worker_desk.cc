@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "compression/encoded_chunk.h"
+#include "compression/element_types.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/workers/call_subject.h"
 
@@ -27,7 +27,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       computations_(computations),
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
-      has_optimizer_(IsOptimizer(config.aggregation.op)),
+      op_(config.aggregation.op),
       has_low_bit_(config.low_bit.has_value()),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
@@ -226,13 +226,14 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
     Buffer values = std::exchange(local.init_values[call.worker.value()], Buffer());
     if (begins_after == Round(0)) engine_->OfferValues(step, local.key, std::move(values));
     // With an optimizer the node has the parameters, and the worker begins with them.
+    const bool has_parameters = IsOptimizer(op_) && local.CanBeStepped();
     Buffer parameters = engine_->replicas().CopyIfStill(local.key, begins_after);
-    if (begins_after == Round(0) || (has_optimizer_ && parameters.empty())) {
+    if (begins_after == Round(0) || (has_parameters && parameters.empty())) {
       WaitFor(step, call.request, call.worker, local, begins_after);
       continue;
     }
-    if (has_optimizer_) step.actions.emplace_back(WriteResult{call.request, 0, std::move(parameters)});
-    if (!has_optimizer_) Replay(step, call.request, local.key, Round(0));
+    if (has_parameters) step.actions.emplace_back(WriteResult{call.request, 0, std::move(parameters)});
+    if (!has_parameters) Replay(step, call.request, local.key, Round(0));
     Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
   }
 }
@@ -267,7 +268,7 @@ void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const 
 
 absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                                    const Buffer& values) const {
-  if (absl::Status status = local.CheckShape(worker, values); !status.ok()) return status;
+  if (absl::Status status = local.CheckPart(worker, values, kind, op_); !status.ok()) return status;
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.pushed > 0 && known->second.kind != kind) {
     return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",
@@ -315,9 +316,8 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
 
 absl::StatusOr<Round> WorkerDesk::TakeLatePart(WorkerId worker, LocalKey& local, const Part& part) {
   absl::Status sound = local.CheckShape(worker, part.values);
-  if (sound.ok()) {
-    sound = LateWorkers::TakeLatePush(local, worker, part.kind, part.is_left_out ? Buffer() : part.values);
-  }
+  const Buffer gradient = part.is_left_out ? Buffer() : part.values;
+  if (sound.ok()) sound = LateWorkers::TakeLatePush(local, worker, part.kind, gradient);
   if (!sound.ok()) return sound;
   late_.OnPush(local, worker);
   const Round round = local.last_push[worker.value()].Next();
@@ -361,11 +361,11 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
     return PutIn(step, local.key, round, std::move(contribution));
   }
   std::vector<CheckedChunk> inputs;
-  for (Buffer& gradient : gradients) inputs.push_back(EncodeChunk({.codec = CodecId::kFp32}, gradient, 1));
-  const KeyId key = local.key;
-  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements);
+  for (const Buffer& gradient : gradients) inputs.push_back(PlainChunk(gradient, 1));
+  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements, local.sum_type());
   computations_->Start<AccumulateChunk>(
-      step, std::move(work), [this, key, round, contribution](StepContext& later, AccumulateChunk& done) mutable {
+      step, std::move(work),
+      [this, key = local.key, round, contribution](StepContext& later, AccumulateChunk& done) mutable {
         contribution.values = done.accumulator();
         PutIn(later, key, round, std::move(contribution));
       });

@@ -238,7 +238,7 @@ class WorkerDesk {
   }
   // Writes what a late worker has missed.
   static void GiveMissed(StepContext& step, RequestId request, const LocalKey& local, MissedResults& missed) {
-    missed.Give(local.elements, [&](int64_t first_element, const Buffer& values) {
+    missed.Give(local.elements, local.sum_type(), [&](int64_t first_element, const Buffer& values) {
       step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
     });
   }
@@ -252,7 +252,7 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
-  bool has_optimizer_;
+  AggregationOp op_;
   bool has_low_bit_;  // rounds may be: each worker is a voter, and the scheduler hears how training goes
   WorkerRoster workers_;
   LocalKeys keys_;

@@ -28,6 +28,10 @@ enum class CodecId : uint8_t {
   // Of low-bit rounds; no configuration names them.
   kVoteCount,     // votes of workers on each element, counted exactly
   kVoteDecision,  // what the root makes of them
+  // Of tensors of these types, whatever the configuration names.
+  kFloat64,
+  kInt32,
+  kInt64,
 };
 
 }  // namespace banyan

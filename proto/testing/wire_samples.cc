@@ -126,7 +126,8 @@ void AddPeerSamples(std::vector<Message>& messages) {
 void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99), "1.2.3"});
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
-  messages.emplace_back(RegisterKeys{{{"fc1", 401408, {{{"weight", 401408}}}}, {"heads", 12, {{{"q", 4}, {"v", 8}}}}}});
+  messages.emplace_back(RegisterKeys{{{"fc1", 401408, {{{"weight", 401408}}, DataType::kFloat16}},
+                                      {"heads", 12, {{{"q", 4}, {"v", 8}}, DataType::kBFloat16}}}});
   messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
   messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d, 1}, {KeyId(3), Round(17), 1, 3}}});
   messages.emplace_back(BarrierEntered{4});
@@ -157,7 +158,9 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
                                     {"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf8", Role::kOperator, "ada", NodeId(8)}}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(KeysAssigned{
-      Term(3), KeyTableVersion(2), {{KeyId(1), "fc1.weight", 401408, 78}, {KeyId(2), "fc1.bias", 512, 77}}});
+      Term(3),
+      KeyTableVersion(2),
+      {{KeyId(1), "fc1.weight", 401408, 78, DataType::kFloat64}, {KeyId(2), "fc1.bias", 512, 77, DataType::kInt64}}});
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
   messages.emplace_back(
       PolicyAnswer{Term(3),

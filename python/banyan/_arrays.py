@@ -1,7 +1,8 @@
 """Where the numbers of a tensor are: torch, numpy, DLPack and buffer-protocol objects alike, without copies.
 
-float32 in the CPU's memory, one after another, is used where it lies. What is float16 or bfloat16, or lies otherwise or in
-a device's memory, is copied; results are then copied back. Other types are refused.
+Numbers in the CPU's memory, one after another, are used where they lie. What lies otherwise or in a device's memory is
+copied; results are then copied back. So is what is of another floating-point type of up to 32 bits than its key. Types
+that the library does not have are refused.
 """
 
 from __future__ import annotations
@@ -16,25 +17,44 @@ from typing import Any, Callable, Optional
 from .errors import InvalidArgument
 
 
-class Values:
-    """float32 numbers in memory. Keeps what they belong to alive."""
+# The types of elements, in the order of their numbers in banyan.h.
+TYPES = ("float32", "float16", "bfloat16", "float64", "int32", "int64")
+SIZES = (4, 2, 2, 8, 4, 8)  # bytes
+_TYPESTR = {"<f4": 0, "<f2": 1, "<f8": 3, "<i4": 4, "<i8": 5}
+_DLPACK = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5}
+_FORMATS = {("f", 4): 0, ("e", 2): 1, ("d", 8): 3, ("i", 4): 4, ("l", 8): 5, ("q", 8): 5}
+_CODES = {0: "f", 3: "d", 4: "i", 5: "q"}  # of array
 
-    __slots__ = ("address", "count", "owner", "finish")
+
+class Values:
+    """Numbers of one type in memory. Keeps what they belong to alive."""
+
+    __slots__ = ("address", "count", "type", "owner", "finish")
 
     def __init__(
-        self, address: int, count: int, owner: Any, finish: Optional[Callable[[], None]] = None
+        self, address: int, count: int, type: int, owner: Any, finish: Optional[Callable[[], None]] = None
     ) -> None:
         self.address = address
         self.count = count
+        self.type = type  # its number in TYPES
         self.owner = owner
         self.finish = finish  # copies a result to where the caller wants it
 
 
-_ADVICE = "convert it to float32 first; only float32, and float16 and bfloat16 by way of float32, travel"
+_ADVICE = f"convert it first; {', '.join(TYPES)} travel"
 
 
 def _refuse(what: str, advice: str) -> InvalidArgument:
-    return InvalidArgument(f"expected a float32 tensor, got {what}; {advice}")
+    return InvalidArgument(f"expected a tensor of a type that travels, got {what}; {advice}")
+
+
+def _wanted(type: int, want: Optional[int]) -> int:
+    """Returns the type in which numbers of `type` travel for a key of type `want`; None: in their own."""
+    if want is None or type == want:
+        return type
+    if max(type, want) > 2:
+        raise InvalidArgument(f"expected a tensor of {TYPES[want]}, as the key's init had, got {TYPES[type]}")
+    return want
 
 
 def is_torch(value: Any) -> bool:
@@ -42,33 +62,35 @@ def is_torch(value: Any) -> bool:
     return hasattr(value, "data_ptr") and hasattr(value, "requires_grad")
 
 
-def _of_torch(value: Any, is_result: bool) -> Values:
+def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
     kind = str(value.dtype)
     if value.device.type == "meta":
         raise _refuse("one without memory, on device meta", "give one that has numbers")
     if value.is_sparse or str(value.layout) != "torch.strided":
         raise _refuse(f"one with layout {value.layout}", "give its .to_dense()")
-    if kind not in ("torch.float32", "torch.float16", "torch.bfloat16"):
+    own = kind.partition(".")[2]
+    if own not in TYPES:
         raise _refuse(kind, _ADVICE)
+    type = _wanted(TYPES.index(own), want)
     flat = value.detach()
     if flat.device.type != "cpu":
-        return _of_device(flat, is_result)
-    if kind == "torch.float32" and flat.is_contiguous():
-        return Values(flat.data_ptr(), flat.numel(), flat)
-    copy = flat.float().contiguous()
+        return _of_device(flat, is_result, type)
+    if TYPES[type] == own and flat.is_contiguous():
+        return Values(flat.data_ptr(), flat.numel(), type, flat)
+    copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
-    return Values(copy.data_ptr(), copy.numel(), (copy, flat), (lambda: flat.copy_(copy)) if is_result else None)
+    return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), (lambda: flat.copy_(copy)) if is_result else None)
 
 
-def _of_device(flat: Any, is_result: bool) -> Values:
+def _of_device(flat: Any, is_result: bool, type: int) -> Values:
     """Copies a torch tensor of a device, such as a GPU, to the host, by pinned memory where the device is a CUDA one."""
     torch = sys.modules["torch"]
     is_cuda = flat.device.type == "cuda"
-    copy = torch.empty(flat.shape, dtype=torch.float32, pin_memory=is_cuda)
+    copy = torch.empty(flat.shape, dtype=getattr(torch, TYPES[type]), pin_memory=is_cuda)
     if not is_result:
         copy.copy_(flat)  # waits for what computes it
-        return Values(copy.data_ptr(), copy.numel(), copy)
+        return Values(copy.data_ptr(), copy.numel(), type, copy)
     # What the caller still does with the old values, on a stream that the copying thread does not know.
     used = torch.cuda.current_stream(flat.device).record_event() if is_cuda else None
 
@@ -77,24 +99,30 @@ def _of_device(flat: Any, is_result: bool) -> Values:
             used.synchronize()
         flat.copy_(copy)
 
-    return Values(copy.data_ptr(), copy.numel(), (copy, flat), finish)
+    return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), finish)
 
 
-def _of_interface(value: Any, is_result: bool) -> Values:
+def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
     facts = value.__array_interface__
     kind, (address, is_read_only) = facts["typestr"], facts["data"]
     if is_result and is_read_only:
         raise InvalidArgument("expected an array that can be written for the result, got one that is read-only")
-    if kind not in ("<f4", "<f2"):
+    # numpy itself has no bfloat16; ml_dtypes, as JAX uses it, has.
+    is_brain = getattr(getattr(value, "dtype", None), "name", "") == "bfloat16"
+    if not is_brain and kind not in _TYPESTR:
         raise _refuse(f"{getattr(value, 'dtype', kind)}", _ADVICE)
-    if kind == "<f4" and facts.get("strides") is None:
-        return Values(address, math.prod(facts["shape"]), value)
-    copy = value.astype("<f4", order="C", copy=True)
+    own = 2 if is_brain else _TYPESTR[kind]
+    type = _wanted(own, want)
+    if type == own and facts.get("strides") is None:
+        return Values(address, math.prod(facts["shape"]), type, value)
+    if type == 2 and not is_brain:
+        raise _refuse(f"{value.dtype} for a key of bfloat16", "numpy has no such type: give torch's tensors")
+    copy = value.astype(value.dtype if type == own else f"<f{SIZES[type]}", order="C", copy=True)
 
     def finish() -> None:
         value[...] = copy
 
-    return Values(copy.__array_interface__["data"][0], copy.size, (copy, value), finish if is_result else None)
+    return Values(copy.__array_interface__["data"][0], copy.size, type, (copy, value), finish if is_result else None)
 
 
 class _Buffer(Structure):
@@ -124,15 +152,23 @@ class _HeldBuffer:
             ctypes.pythonapi.PyBuffer_Release(ctypes.byref(self.view))
 
 
-def _of_buffer(value: Any, is_result: bool) -> Values:
+def _of_buffer(value: Any, is_result: bool, want: Optional[int]) -> Values:
     try:
         held = _HeldBuffer(value, is_result)
     except (BufferError, TypeError) as error:
         raise InvalidArgument(f"expected a tensor whose memory can be used, got {type(value).__name__}: {error}") from None
     form = (held.view.format or b"B").decode()
-    if form.lstrip("@=<") != "f":
+    number = _FORMATS.get((form.lstrip("@=<"), held.view.itemsize))
+    if number is None:
         raise _refuse(f"a buffer of format {form!r}", _ADVICE)
-    return Values(held.view.buf or 0, held.view.len // 4, held)
+    _refuse_other(number, want)
+    return Values(held.view.buf or 0, held.view.len // SIZES[number], number, held)
+
+
+def _refuse_other(type: int, want: Optional[int]) -> None:
+    """Refuses what would need a copy in another type, where there is nobody who makes it."""
+    if _wanted(type, want) != type:
+        raise _refuse(f"{TYPES[type]} for a key of {TYPES[want or 0]}", "give a numpy array or a torch tensor")
 
 
 class _Tensor(Structure):
@@ -156,7 +192,7 @@ def _is_dense(tensor: _Tensor) -> bool:
     return True
 
 
-def _of_dlpack(value: Any, is_result: bool) -> Values:
+def _of_dlpack(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if is_result:
         raise InvalidArgument(
             f"expected a torch tensor, a numpy array or a writable buffer for the result, got {type(value).__name__}"
@@ -167,27 +203,33 @@ def _of_dlpack(value: Any, is_result: bool) -> Values:
     tensor = _Tensor.from_address(pointer(capsule, b"dltensor"))
     if tensor.device_type != 1:
         raise _refuse(f"a tensor of DLPack's device type {tensor.device_type}", "copy it to the CPU")
-    if (tensor.code, tensor.bits, tensor.lanes) != (2, 32, 1):
+    number = _DLPACK.get((tensor.code, tensor.bits))
+    if number is None or tensor.lanes != 1:
         raise _refuse(f"DLPack's type {tensor.code} with {tensor.bits} bits", _ADVICE)
+    _refuse_other(number, want)
     if not _is_dense(tensor):
         raise _refuse("one whose numbers do not lie one after another", "make it contiguous")
     count = math.prod(tensor.shape[i] for i in range(tensor.ndim))
-    return Values((tensor.data or 0) + tensor.byte_offset, count, (capsule, value))
+    return Values((tensor.data or 0) + tensor.byte_offset, count, number, (capsule, value))
 
 
-def values_of(value: Any, *, is_result: bool = False) -> Values:
-    """Returns where the numbers of `value` are; of a result, where it goes. InvalidArgument for what cannot travel.
+def values_of(value: Any, *, is_result: bool = False, want: Optional[int] = None) -> Values:
+    """Returns where the numbers of `value` are; of a result, where it goes. `want` is the type of their key, once known.
+
+    Raises InvalidArgument for what cannot travel.
 
     >>> values_of(array("f", [1, 2, 3])).count
     3
+    >>> TYPES[values_of(array("q", [7])).type]
+    'int64'
     """
     if is_torch(value):
-        return _of_torch(value, is_result)
+        return _of_torch(value, is_result, want)
     if hasattr(value, "__array_interface__"):
-        return _of_interface(value, is_result)
+        return _of_interface(value, is_result, want)
     if hasattr(value, "__dlpack__"):
-        return _of_dlpack(value, is_result)
-    return _of_buffer(value, is_result)
+        return _of_dlpack(value, is_result, want)
+    return _of_buffer(value, is_result, want)
 
 
 def empty_like(value: Any) -> Any:
@@ -197,7 +239,10 @@ def empty_like(value: Any) -> Any:
         return made
     if hasattr(value, "__array_interface__"):
         return value.copy()
-    return array("f", bytes(4 * values_of(value).count))
+    values = values_of(value)
+    if values.type not in _CODES:
+        raise InvalidArgument(f"expected memory for a result of {TYPES[values.type]}; give it as out=")
+    return array(_CODES[values.type], bytes(SIZES[values.type] * values.count))
 
 
 def sizes_of(values: list[Values]) -> Any:

@@ -9,7 +9,7 @@ from ctypes import (
 )
 from typing import Any, Optional
 
-_ABI_VERSION = 2
+_ABI_VERSION = 3
 
 
 class SessionOptions(Structure):
@@ -67,6 +67,7 @@ class CallOptions(Structure):
         ("done", CFUNCTYPE(None, c_void_p, c_int, c_char_p)),
         ("context", c_void_p),
         ("tag", c_uint64),
+        ("type", c_int32),
     ]
 
 

@@ -13,10 +13,10 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import _library
-from ._arrays import Values, addresses_of, empty_like, sizes_of, values_of
+from ._arrays import TYPES, Values, addresses_of, empty_like, sizes_of, values_of
 from ._library import CallOptions, Health, last_error, library, sized
 from ._ticket import Ticket
-from .errors import Cancelled, Error, Timeout, make_error
+from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
 
 _log = logging.getLogger("banyan")
 _ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
@@ -37,9 +37,10 @@ class Session:
     """A worker's access to its job; made by `banyan.join()` and `banyan.solo()`. Thread-safe.
 
     Tensors are torch tensors, numpy arrays, objects with `__dlpack__` (of JAX, for instance) and objects with the buffer
-    protocol, of float32 in the CPU's memory: they are read and written where they lie. Those of float16 and bfloat16,
-    those that do not lie one number after another, and torch's on a GPU are copied as float32 and back. Other types are
-    refused.
+    protocol, of float32, float16, bfloat16, float64, int32 or int64. Those in the CPU's memory are read and written where
+    they lie. Those that do not lie one number after another, and torch's on a GPU, are copied. A key's type is that of
+    its init; float32, float16 and bfloat16 are converted to it. Halves are summed in float32 and rounded once; float64
+    and integers exactly, and integers wrap around. Where a job averages, integers are broadcast alone.
 
     Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
     one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation.op`.
@@ -59,6 +60,7 @@ class Session:
     def __init__(self) -> None:
         self.error: Optional[Error] = None  # the last one that an operation ended with
         self.room_timeout: Optional[float] = None
+        self._types: Dict[str, int] = {}  # of keys, by name
 
     # --- keys ---
 
@@ -68,7 +70,11 @@ class Session:
         They come in `out`, which may be `value` itself, or in a new tensor.
         """
         out = empty_like(value) if out is None else out
-        return self._start("init", key, [values_of(value)], [values_of(out, is_result=True)], out).wait(timeout)
+        values = values_of(value)
+        agreed = values_of(out, is_result=True, want=values.type)
+        out = self._start("init", key, [values], [agreed], out).wait(timeout)
+        self._types[key] = values.type
+        return out
 
     def init_group(
         self, group: str, values: Mapping[str, Any], *, in_place: bool = True, timeout: Optional[float] = None
@@ -79,24 +85,28 @@ class Session:
         group have been pushed: start all before you wait for one.
         """
         read = [values_of(value) for value in values.values()]
+        types = {TYPES[each.type] for each in read}
+        if len(types) > 1:
+            raise InvalidArgument(f"group {group}: expected tensors of one type, got {', '.join(sorted(types))}", key=group)
         written = [values_of(value, is_result=True) for value in values.values()] if in_place else []
         self._start("init_group", group, read, written, None, names=list(values)).wait(timeout)
+        self._types.update({name: read[0].type for name in (group, *values)})
 
     # --- rounds ---
 
     def push(self, key: str, gradient: Any, *, priority: int = 0) -> Ticket:
         """Gives this worker's part of the key's next round. Done when the node has taken it."""
-        return self._start("push", key, [values_of(gradient)], [], None, priority=priority)
+        return self._start("push", key, [self._of(key, gradient)], [], None, priority=priority)
 
     def pull(self, key: str, out: Any) -> Ticket:
         """Gets the result of the last round that this worker has pushed, or the values of init."""
-        return self._start("pull", key, [], [values_of(out, is_result=True)], out)
+        return self._start("pull", key, [], [self._of(key, out, is_result=True)], out)
 
     def push_pull(self, key: str, gradient: Any, *, out: Any = None, priority: int = 0) -> Ticket:
         """Does both. `out` may be `gradient` itself. Higher priorities go first where a link has a queue."""
         out = empty_like(gradient) if out is None else out
-        result = [values_of(out, is_result=True)]
-        return self._start("push_pull", key, [values_of(gradient)], result, out, priority=priority)
+        result = [self._of(key, out, is_result=True)]
+        return self._start("push_pull", key, [self._of(key, gradient)], result, out, priority=priority)
 
     def all_reduce(self, key: str, value: Any, *, timeout: Optional[float] = None) -> Any:
         """Does a push_pull in place, waits for it and returns `value`."""
@@ -107,23 +117,23 @@ class Session:
     ) -> Ticket:
         """Does push_pull for all tensors of a group, in the order of init_group; in place where `out` is left away."""
         out = gradients if out is None else out
-        results = [values_of(each, is_result=True) for each in out]
-        read = [values_of(each) for each in gradients]
+        results = [self._of(group, each, is_result=True) for each in out]
+        read = [self._of(group, each) for each in gradients]
         return self._start("push_pull_group", group, read, results, out, priority=priority)
 
     def flush(self, key: str, gradient: Any, *, out: Any = None) -> Ticket:
         """A push_pull that also brings what lossy encodings of earlier rounds have kept back; all workers call it."""
         out = empty_like(gradient) if out is None else out
-        return self._start("flush", key, [values_of(gradient)], [values_of(out, is_result=True)], out)
+        return self._start("flush", key, [self._of(key, gradient)], [self._of(key, out, is_result=True)], out)
 
     def broadcast(self, key: str, value: Any, *, out: Any = None) -> Ticket:
         """A round whose result is the values of the lowest worker; in place where `out` is left away."""
         out = value if out is None else out
-        return self._start("broadcast", key, [values_of(value)], [values_of(out, is_result=True)], out)
+        return self._start("broadcast", key, [self._of(key, value)], [self._of(key, out, is_result=True)], out)
 
     def register_weights(self, key: str, weights: Any) -> Ticket:
         """Tells the node the key's weights, for compressions that hold back gradients of small weights."""
-        return self._start("register_weights", key, [values_of(weights)], [], None)
+        return self._start("register_weights", key, [self._of(key, weights)], [], None)
 
     def barrier(self, timeout: Optional[float] = None) -> None:
         """Waits until every worker of every node has called it equally often."""
@@ -184,6 +194,10 @@ class Session:
 
     def _note(self, error: Error) -> None:
         self.error = error
+
+    def _of(self, key: str, value: Any, *, is_result: bool = False) -> Values:
+        """Returns where numbers of a key are, in its type."""
+        return values_of(value, is_result=is_result, want=self._types.get(key))
 
     def _start(
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
@@ -275,7 +289,7 @@ class LibrarySession(Session):
             self._next_tag += 1
             tag = self._next_tag
         self._pending[tag] = ticket  # before the start, as the end may come at once
-        options = sized(CallOptions, priority=priority, tag=tag)
+        options = sized(CallOptions, priority=priority, tag=tag, type=_type_of(inputs or results))
         started = c_void_p()
         function = getattr(self._library, "banyan_" + kind)
         code = function(self._handle, *arguments, byref(options), byref(started))
@@ -356,6 +370,10 @@ def _arguments(
         _check_counts(key, inputs, results)
     each = [values.address or None for values in inputs + results]
     return [name, *each, given[0].count]
+
+
+def _type_of(values: List[Values]) -> int:
+    return values[0].type if values else 0
 
 
 def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
-from ._arrays import Values
+from ._arrays import SIZES, Values
 from ._ticket import Ticket
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, NotFound
 from .session import Session
@@ -56,15 +56,16 @@ class SoloSession(Session):
             if inputs:
                 self._set(each, inputs[i])
             if results:
-                ctypes.memmove(results[i].address, self._values[each], 4 * results[i].count)
+                ctypes.memmove(results[i].address, self._values[each], SIZES[results[i].type] * results[i].count)
 
     def _set(self, key: str, values: Values) -> None:
         before = self._values.get(key)
-        if before is not None and len(before) != 4 * values.count:
+        size = SIZES[values.type]
+        if before is not None and len(before) != size * values.count:
             raise InvalidArgument(
-                f"key {key}: expected {len(before) // 4} elements as in its init, got {values.count}", key=key
+                f"key {key}: expected {len(before) // size} elements as in its init, got {values.count}", key=key
             )
-        self._values[key] = ctypes.string_at(values.address, 4 * values.count) if values.count else b""
+        self._values[key] = ctypes.string_at(values.address, size * values.count) if values.count else b""
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
         pass

@@ -9,6 +9,7 @@ import unittest
 from array import array
 
 import banyan
+from banyan._arrays import values_of
 from banyan.testing import LocalJob
 
 try:
@@ -135,12 +136,68 @@ class RoundsTest(unittest.TestCase):
         together(self.job, body)
 
 
+class TypesTest(unittest.TestCase):
+    def test_sums_are_exact_in_their_own_type(self):
+        job = LocalJob(nodes=2, more="aggregation: {op: sum}\ncompression: {codec: int8}")
+        self.addCleanup(job.close)
+
+        def body(session, number):
+            rows = {"q": 2**53 + number, "i": 2**31 - 1, "d": 0.1 * number}
+            for code, value in rows.items():
+                session.init(code, array(code, [value, 0]))
+            return {code: list(session.push_pull(code, array(code, [value, 1])).wait(300)) for code, value in rows.items()}
+
+        for sums in together(job, body):
+            self.assertEqual(sums, {"q": [2**54 + 3, 2], "i": [-2, 2], "d": [0.1 + 0.2, 2]})
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_halves_are_rounded_once(self):
+        job = LocalJob(nodes=2)
+        self.addCleanup(job.close)
+
+        def body(session, number):
+            values = numpy.array([2048 + 2 * number, 60000, 0.1], numpy.float16)
+            session.init("w", values)
+            session.init("none", values[:0])
+            mean = session.push_pull("w", values).wait(300)
+            self.assertEqual(session.push_pull("none", values[:0]).wait(300).size, 0)
+            return mean.dtype.name, mean.tolist()
+
+        # 2050 and 2052: their mean lies between two halves, and goes to the even one. The sum of 60000 is none of them.
+        tenth = float(numpy.float16(0.1))
+        self.assertEqual(together(job, body), [("float16", [2052, 60000, tenth])] * 2)
+
+    def test_integers_have_no_mean(self):
+        job = LocalJob(nodes=2)
+        self.addCleanup(job.close)
+
+        def body(session, number):
+            session.init("q", array("q", [0]))
+            with self.assertRaisesRegex(banyan.InvalidArgument, "is of int64, of which the job's aggregation makes no mean"):
+                session.push_pull("q", array("q", [1])).wait(300)
+            session.init("d", array("d", [0]))
+            mean = list(session.push_pull("d", array("d", [0.1 * number])).wait(300))
+            return list(session.broadcast("q", array("q", [2**60 + number])).wait(300)), mean
+
+        self.assertEqual(together(job, body), [([2**60 + 1], [(0.1 + 0.2) / 2])] * 2)
+
+    def test_other_types_are_refused_at_all_sites(self):
+        job = LocalJob(nodes=2)
+        self.addCleanup(job.close)
+
+        def body(session, number):
+            with self.assertRaisesRegex(banyan.InvalidArgument, "(?s)(float32.*float64|float64.*float32)"):
+                session.init("w", array("f" if number == 1 else "d", [0]), timeout=300)
+
+        together(job, body)
+
+
 class ArraysTest(unittest.TestCase):
     def setUp(self):
         self.session = banyan.solo()
 
     def test_what_cannot_travel_is_refused_by_name(self):
-        for value, part in ((array("d", [1]), "'d'"), (array("i", [1]), "'i'"), (b"text", "'B'"), (3, "int")):
+        for value, part in ((array("H", [1]), "'H'"), (array("b", [1]), "'b'"), (b"text", "'B'"), (3, "int")):
             with self.assertRaises(banyan.InvalidArgument) as refused:
                 self.session.init("w", value)
             self.assertIn(part, str(refused.exception))
@@ -161,6 +218,37 @@ class ArraysTest(unittest.TestCase):
         self.session.push("w", values)
         with self.assertRaisesRegex(banyan.InvalidArgument, "read-only"):
             self.session.pull("w", values)
+
+    def test_every_type_keeps_its_numbers(self):
+        for code, value in (("d", 0.1), ("i", -(2**31)), ("q", 2**53 + 1)):
+            agreed = self.session.init(code, array(code, [value, 0]))
+            self.assertEqual((agreed.typecode, list(agreed)), (code, [value, 0]))
+            result = array(code, [0, 0])
+            self.session.push_pull(code, array(code, [value, 1]), out=result).wait()
+            self.assertEqual(list(result), [value, 1])
+            with self.assertRaisesRegex(banyan.InvalidArgument, "as the key's init had, got float32"):
+                self.session.push(code, array("f", [1, 2]))
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_numpy_types_are_used_where_they_lie(self):
+        for kind in (numpy.float16, numpy.float32, numpy.float64, numpy.int32, numpy.int64):
+            values = numpy.array([[1, 2], [3, 4]], kind)
+            self.assertEqual(values_of(values).address, values.ctypes.data)
+            name = numpy.dtype(kind).name
+            self.session.init(name, values, out=values)
+            self.assertEqual(self.session.push_pull(name, values.T).wait().tolist(), [[1, 3], [2, 4]])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_scalars_and_nothing(self):
+        scalar = numpy.array(2.5, numpy.float64)
+        self.assertEqual(self.session.init("scalar", scalar).shape, ())
+        nothing = numpy.zeros((0, 3), numpy.float32)
+        self.assertEqual(self.session.init("nothing", nothing).shape, (0, 3))
+        self.assertEqual(self.session.push_pull("nothing", nothing).wait().shape, (0, 3))
+
+    def test_a_group_is_of_one_type(self):
+        with self.assertRaisesRegex(banyan.InvalidArgument, "one type, got float32, float64"):
+            self.session.init_group("g", {"a": array("f", [1]), "b": array("d", [1])})
 
     @unittest.skipIf(numpy is None, "numpy is not installed")
     def test_dlpack(self):

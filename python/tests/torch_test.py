@@ -381,7 +381,7 @@ class GradientTest(unittest.TestCase):
             for each in sites:
                 self.assertLess(distance(each[step], values(net)), 1e-6)
 
-    def test_bfloat16_goes_by_way_of_float32(self):
+    def test_bfloat16_stays_within_its_rounding(self):
         sites = run_sites(train_plain, 2, torch.bfloat16)
         for each in sites[1:]:
             self.assertEqual(distance(each[-1], sites[0][-1]), 0)

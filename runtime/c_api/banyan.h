@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 2
+#define BANYAN_ABI_VERSION 3
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -127,18 +127,35 @@ BANYAN_API void banyan_node_free(banyan_node* node);
 // release tickets; it must not end the session. A long one delays the others, but no operation.
 typedef void (*banyan_done)(void* context, int code, const char* message);
 
+// The types of a tensor's elements. Halves lie in memory as their two bytes.
+enum banyan_type {
+  BANYAN_FLOAT32 = 0,
+  BANYAN_FLOAT16 = 1,
+  BANYAN_BFLOAT16 = 2,
+  BANYAN_FLOAT64 = 3,
+  BANYAN_INT32 = 4,
+  BANYAN_INT64 = 5
+};
+
 typedef struct banyan_call_options {
   size_t size;
   int32_t priority;  // higher goes first where a link has a queue
   banyan_done done;  // may be NULL
   void* context;     // for it
   uint64_t tag;      // not 0: the operation's end comes with this tag from banyan_session_next
+  // Of enum banyan_type: what all tensors of the call are of. Their addresses are cast. Since version 3.
+  int32_t type;
 } banyan_call_options;
 
 // What follows starts operations. The functions return BANYAN_OK and a ticket, unless arguments are missing; all that
 // else can be wrong is the operation's end, which may come at once. `options` may be NULL, and so may `ticket`. Memory
-// that is only read is free when the function returns; memory for results is the operation's until it is done. Tensors
-// are of float32. Workers of one node call these functions equally often for a key.
+// that is only read is free when the function returns; memory for results is the operation's until it is done. Workers
+// of one node call these functions equally often for a key.
+//
+// Tensors are of float32, or of what options->type says, the same in all calls of a key. Halves travel as halves, are
+// summed in float32, and results are rounded once. float64 and integers are summed exactly in their own type, integers
+// wrap around, and no compression touches them; where a job averages, integers can only be broadcast, and where it has
+// an optimizer, all three.
 
 // Makes a key known. Every worker of every node calls it once per key; all get the values of the lowest worker of the
 // lowest node in `agreed`, which may be NULL or `values` itself.

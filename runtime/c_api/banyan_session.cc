@@ -1,4 +1,5 @@
 // The functions of banyan.h on sessions and tickets.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
+#include "core/tensor_view.h"
 #include "core/version.h"
 #include "runtime/c_api/banyan.h"
 #include "runtime/c_api/last_error.h"
@@ -16,6 +17,8 @@
 #include "runtime/c_api/sized_struct.h"
 #include "runtime/session/session.h"
 
+using banyan::ConstTensorView;
+using banyan::DataType;
 using banyan::DurationOf;
 using banyan::GroupPart;
 using banyan::PushOptions;
@@ -26,25 +29,34 @@ using banyan::Session;
 using banyan::SessionHandle;
 using banyan::SessionOptions;
 using banyan::StatePart;
+using banyan::TensorView;
 using banyan::Ticket;
 using banyan::TrainingHealthReport;
 
 namespace {
 
-using Gradients = std::vector<absl::Span<const float>>;
-using Results = std::vector<absl::Span<float>>;
-
-Gradients GradientsOf(const float* const* gradients, const size_t* counts, size_t parts) {
-  Gradients spans;
-  for (size_t i = 0; i < parts; ++i) spans.emplace_back(gradients[i], counts[i]);
-  return spans;
+ConstTensorView ViewOf(const float* values, size_t count, DataType type) {
+  return {static_cast<const void*>(values), static_cast<int64_t>(count), type};
 }
 
-Results ResultsOf(float* const* results, const size_t* counts, size_t parts) {
-  Results spans;
-  for (size_t i = 0; i < parts; ++i) spans.emplace_back(results[i], counts[i]);
-  return spans;
+TensorView ViewOf(float* values, size_t count, DataType type) {
+  return {static_cast<void*>(values), static_cast<int64_t>(count), type};
 }
+
+std::vector<ConstTensorView> ViewsOf(const float* const* values, const size_t* counts, size_t parts, DataType type) {
+  std::vector<ConstTensorView> views;
+  for (size_t i = 0; i < parts; ++i) views.push_back(ViewOf(values[i], counts[i], type));
+  return views;
+}
+
+std::vector<TensorView> ViewsOf(float* const* values, const size_t* counts, size_t parts, DataType type) {
+  std::vector<TensorView> views;
+  for (size_t i = 0; i < parts; ++i) views.push_back(ViewOf(values[i], counts[i], type));
+  return views;
+}
+
+// An empty tensor may have no address.
+bool IsMissing(const float* values, size_t count) { return values == nullptr && count > 0; }
 
 // False for what is no number, too.
 bool IsShare(double value) { return value >= 0 && value <= 1; }
@@ -85,9 +97,11 @@ const char* banyan_session_node_name(const banyan_session* session) { return ses
 
 int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || values == nullptr) return ReportMissing(__func__, "session, key, values");
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.Init(key, {values, count}, {agreed, agreed == nullptr ? 0 : count}, {.on_done = std::move(call.on_done)});
+  if (session == nullptr || key == nullptr || IsMissing(values, count))
+    return ReportMissing(__func__, "session, key, values");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.Init(key, ViewOf(values, count, type), ViewOf(agreed, agreed == nullptr ? 0 : count, type),
+                   {.on_done = std::move(call.on_done)});
   });
 }
 
@@ -97,42 +111,43 @@ int banyan_init_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || names == nullptr || values == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, names, values, counts");
   }
-  std::vector<GroupPart> named;
-  for (size_t i = 0; i < parts; ++i) {
-    if (names[i] == nullptr) return ReportMissing(__func__, "a name for each part");
-    named.push_back({.name = names[i], .values = {values[i], counts[i]}});
-    if (agreed != nullptr && agreed[i] != nullptr) named.back().agreed = {agreed[i], counts[i]};
-  }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+  if (std::find(names, names + parts, nullptr) != names + parts) return ReportMissing(__func__, "a name for each part");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    std::vector<GroupPart> named;
+    for (size_t i = 0; i < parts; ++i) {
+      named.push_back({.name = names[i], .values = ViewOf(values[i], counts[i], type)});
+      if (agreed != nullptr && agreed[i] != nullptr) named.back().agreed = ViewOf(agreed[i], counts[i], type);
+    }
     return to.InitGroup(group, named, {.on_done = std::move(call.on_done)});
   });
 }
 
 int banyan_push(banyan_session* session, const char* key, const float* gradient, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || gradient == nullptr) {
+  if (session == nullptr || key == nullptr || IsMissing(gradient, count)) {
     return ReportMissing(__func__, "session, key, gradient");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.Push(key, {gradient, count}, std::move(call));
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.Push(key, ViewOf(gradient, count, type), std::move(call));
   });
 }
 
 int banyan_pull(banyan_session* session, const char* key, float* result, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || result == nullptr) return ReportMissing(__func__, "session, key, result");
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.Pull(key, absl::MakeSpan(result, count), {.on_done = std::move(call.on_done)});
+  if (session == nullptr || key == nullptr || IsMissing(result, count))
+    return ReportMissing(__func__, "session, key, result");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.Pull(key, ViewOf(result, count, type), {.on_done = std::move(call.on_done)});
   });
 }
 
 int banyan_push_pull(banyan_session* session, const char* key, const float* gradient, float* result, size_t count,
                      const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || gradient == nullptr || result == nullptr) {
+  if (session == nullptr || key == nullptr || IsMissing(gradient, count) || IsMissing(result, count)) {
     return ReportMissing(__func__, "session, key, gradient, result");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.PushPull(key, {gradient, count}, absl::MakeSpan(result, count), std::move(call));
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.PushPull(key, ViewOf(gradient, count, type), ViewOf(result, count, type), std::move(call));
   });
 }
 
@@ -141,8 +156,8 @@ int banyan_push_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || gradients == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, gradients, counts");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.PushGroup(group, GradientsOf(gradients, counts, parts), std::move(call));
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.PushGroup(group, ViewsOf(gradients, counts, parts, type), std::move(call));
   });
 }
 
@@ -151,8 +166,8 @@ int banyan_pull_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || results == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, results, counts");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.PullGroup(group, ResultsOf(results, counts, parts), {.on_done = std::move(call.on_done)});
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.PullGroup(group, ViewsOf(results, counts, parts, type), {.on_done = std::move(call.on_done)});
   });
 }
 
@@ -162,52 +177,53 @@ int banyan_push_pull_group(banyan_session* session, const char* group, size_t pa
   if (session == nullptr || group == nullptr || gradients == nullptr || results == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, gradients, results, counts");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.PushPullGroup(group, GradientsOf(gradients, counts, parts), ResultsOf(results, counts, parts),
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.PushPullGroup(group, ViewsOf(gradients, counts, parts, type), ViewsOf(results, counts, parts, type),
                             std::move(call));
   });
 }
 
 int banyan_flush(banyan_session* session, const char* key, const float* gradient, float* result, size_t count,
                  const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || gradient == nullptr || result == nullptr) {
+  if (session == nullptr || key == nullptr || IsMissing(gradient, count) || IsMissing(result, count)) {
     return ReportMissing(__func__, "session, key, gradient, result");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.Flush(key, {gradient, count}, absl::MakeSpan(result, count), std::move(call));
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.Flush(key, ViewOf(gradient, count, type), ViewOf(result, count, type), std::move(call));
   });
 }
 
 int banyan_broadcast(banyan_session* session, const char* key, const float* values, float* result, size_t count,
                      const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || values == nullptr || result == nullptr) {
+  if (session == nullptr || key == nullptr || IsMissing(values, count) || IsMissing(result, count)) {
     return ReportMissing(__func__, "session, key, values, result");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.Broadcast(key, {values, count}, absl::MakeSpan(result, count), std::move(call));
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.Broadcast(key, ViewOf(values, count, type), ViewOf(result, count, type), std::move(call));
   });
 }
 
 int banyan_register_weights(banyan_session* session, const char* key, const float* weights, size_t count,
                             const banyan_call_options* options, banyan_ticket** ticket) {
-  if (session == nullptr || key == nullptr || weights == nullptr) {
+  if (session == nullptr || key == nullptr || IsMissing(weights, count)) {
     return ReportMissing(__func__, "session, key, weights");
   }
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
-    return to.RegisterWeights(key, {weights, count}, {.on_done = std::move(call.on_done)});
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
+    return to.RegisterWeights(key, ViewOf(weights, count, type), {.on_done = std::move(call.on_done)});
   });
 }
 
 int banyan_barrier(banyan_session* session, const banyan_call_options* options, banyan_ticket** ticket) {
   if (session == nullptr) return ReportMissing(__func__, "a session");
-  return session->handle.Start(
-      options, ticket, [&](Session& to, PushOptions call) { return to.Barrier({.on_done = std::move(call.on_done)}); });
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType) {
+    return to.Barrier({.on_done = std::move(call.on_done)});
+  });
 }
 
 int banyan_report_loss(banyan_session* session, uint64_t step, double loss, const banyan_call_options* options,
                        banyan_ticket** ticket) {
   if (session == nullptr) return ReportMissing(__func__, "a session");
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType) {
     return to.ReportLoss(step, loss, {.on_done = std::move(call.on_done)});
   });
 }
@@ -225,7 +241,7 @@ int banyan_report_health(banyan_session* session, const banyan_health* health, c
   TrainingHealthReport report = {.step = read->step, .loss = read->loss, .progress = read->progress};
   if (read->learning_rate_fraction != 0) report.learning_rate_fraction = read->learning_rate_fraction;
   if (read->has_metric != 0) report.metric = read->metric;
-  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType) {
     return to.ReportHealth(report, {.on_done = std::move(call.on_done)});
   });
 }

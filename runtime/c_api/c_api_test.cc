@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -106,6 +108,63 @@ TEST_P(CApiTest, GroupsGoTogether) {
   ASSERT_EQ(banyan_push_pull(session_, "b", b.data(), second.data(), 1, nullptr, &ticket), BANYAN_OK);
   ExpectDone(ticket);
   ExpectDone(part);
+}
+
+template <typename Value>
+const float* AsFloats(const Value* values) {
+  return reinterpret_cast<const float*>(values);
+}
+template <typename Value>
+float* AsFloats(Value* values) {
+  return reinterpret_cast<float*>(values);
+}
+
+TEST_P(CApiTest, EveryTypeKeepsItsNumbers) {
+  Start();
+  const uint16_t halves[] = {0x3c01, 0xc000, 0x7bff};
+  const int64_t integers[] = {(int64_t{1} << 53) + 1, -7, 0};
+  const double doubles[] = {1e300, 0.1, -0.0};
+  const auto expect_echo = [this](const char* key, int32_t type, const auto* values, size_t count) {
+    banyan_call_options options = {};
+    options.size = sizeof options;
+    options.type = type;
+    std::vector<std::decay_t<decltype(*values)>> result(count);
+    banyan_ticket* ticket = nullptr;
+    ASSERT_EQ(banyan_init(session_, key, AsFloats(values), nullptr, count, &options, &ticket), BANYAN_OK);
+    ExpectDone(ticket);
+    ASSERT_EQ(banyan_push_pull(session_, key, AsFloats(values), AsFloats(result.data()), count, &options, &ticket),
+              BANYAN_OK);
+    ExpectDone(ticket);
+    EXPECT_EQ(memcmp(result.data(), values, count * sizeof(*values)), 0) << key;
+    // As float32.
+    ASSERT_EQ(banyan_push(session_, key, AsFloats(values), count, nullptr, &ticket), BANYAN_OK);
+    ExpectDone(ticket, BANYAN_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(banyan_last_error()).find("as Init had, got float32"), std::string::npos);
+  };
+  expect_echo("half", BANYAN_FLOAT16, halves, 3);
+  expect_echo("brain", BANYAN_BFLOAT16, halves, 3);
+  expect_echo("double", BANYAN_FLOAT64, doubles, 3);
+  expect_echo("long", BANYAN_INT64, integers, 3);
+  const int32_t integer = -3;
+  expect_echo("int", BANYAN_INT32, &integer, 1);
+  banyan_call_options options = {};
+  options.size = sizeof options;
+  options.type = 6;
+  EXPECT_EQ(banyan_init(session_, "x", values_.data(), nullptr, 2, &options, nullptr), BANYAN_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(banyan_last_error()).find("banyan_type, 0 to 5, got 6"), std::string::npos);
+}
+
+TEST_P(CApiTest, EmptyTensorsTakePartInRounds) {
+  Start();
+  banyan_ticket* ticket = nullptr;
+  ASSERT_EQ(banyan_init(session_, "none", nullptr, nullptr, 0, nullptr, &ticket), BANYAN_OK);
+  ExpectDone(ticket);
+  ASSERT_EQ(banyan_push_pull(session_, "none", nullptr, nullptr, 0, nullptr, &ticket), BANYAN_OK);
+  EXPECT_EQ(banyan_ticket_poll(ticket, kLongSeconds), 1);
+  EXPECT_EQ(banyan_ticket_round(ticket), 1u);
+  ExpectDone(ticket);
+  ASSERT_EQ(banyan_push(session_, "none", values_.data(), 1, nullptr, &ticket), BANYAN_OK);
+  ExpectDone(ticket, BANYAN_INVALID_ARGUMENT);
 }
 
 TEST_P(CApiTest, ErrorsNameNodeKeyAndWhatWasExpected) {

@@ -5,11 +5,18 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "runtime/c_api/last_error.h"
 #include "runtime/c_api/sized_struct.h"
 
 namespace banyan {
 namespace {
+
+static_assert(static_cast<int>(DataType::kFloat16) == BANYAN_FLOAT16);
+static_assert(static_cast<int>(DataType::kBFloat16) == BANYAN_BFLOAT16);
+static_assert(static_cast<int>(DataType::kFloat64) == BANYAN_FLOAT64);
+static_assert(static_cast<int>(DataType::kInt32) == BANYAN_INT32);
+static_assert(static_cast<int>(kLastElementType) == BANYAN_INT64);
 
 // In a form that clocks can add to the time.
 constexpr absl::Duration kForever = absl::Hours(24 * 365);
@@ -61,12 +68,17 @@ DoneCallback SessionHandle::CallbackOf(const banyan_call_options& options, std::
 }
 
 int SessionHandle::Start(const banyan_call_options* options, banyan_ticket** ticket,
-                         absl::FunctionRef<Ticket(Session& session, PushOptions options)> start) {
+                         absl::FunctionRef<Ticket(Session& session, PushOptions options, DataType type)> start) {
   const absl::StatusOr<banyan_call_options> read = ReadSized(options, "banyan_call_options");
   if (!read.ok()) return Report(read.status());
+  if (read->type < 0 || read->type > static_cast<int32_t>(kLastElementType)) {
+    return Report(absl::InvalidArgumentError(absl::StrCat("banyan_call_options.type: expected a banyan_type, 0 to ",
+                                                          static_cast<int>(kLastElementType), ", got ", read->type)));
+  }
+  const auto type = static_cast<DataType>(read->type);
   return Report(Use([&](Session& session) {
     auto record = std::make_shared<TicketRecord>();
-    record->ticket = start(session, {.priority = read->priority, .on_done = CallbackOf(*read, record)});
+    record->ticket = start(session, {.priority = read->priority, .on_done = CallbackOf(*read, record)}, type);
     if (ticket != nullptr) *ticket = new banyan_ticket{std::move(record)};
     return absl::OkStatus();
   }));

@@ -17,6 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "core/data_type.h"
 #include "posix/home_process.h"
 #include "runtime/c_api/banyan.h"
 #include "runtime/c_api/completion_queue.h"
@@ -49,9 +50,10 @@ class SessionHandle {
   CompletionQueue* queue() const;
   // Runs `use`. Errors: its own; FAILED_PRECONDITION in a forked child; CANCELLED when the session is closed.
   absl::Status Use(absl::FunctionRef<absl::Status(Session& session)> use);
-  // Starts an operation by `start`, which is given its callback, and puts its handle in `ticket`, which may be null.
+  // Starts an operation by `start`, which is given its callback and the type of its tensors, and puts its handle in
+  // `ticket`, which may be null.
   int Start(const banyan_call_options* options, banyan_ticket** ticket,
-            absl::FunctionRef<Ticket(Session& session, PushOptions options)> start);
+            absl::FunctionRef<Ticket(Session& session, PushOptions options, DataType type)> start);
   // Ends the session. DEADLINE_EXCEEDED when other calls still use it after `timeout`.
   absl::Status Close(absl::Duration timeout);
 

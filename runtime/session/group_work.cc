@@ -6,10 +6,11 @@
 namespace banyan {
 
 void GroupWork::Finish(const Operation& whole, const absl::Status& status) const {
-  const absl::Span<const float> result = whole.shared_result();
+  const ConstTensorView result = whole.shared_result();
   for (const Target& target : targets) {
     if (!status.ok() || target.values.empty()) continue;
-    std::memcpy(target.values.data(), result.data() + target.first, target.values.size() * sizeof(float));
+    const auto* const from = static_cast<const uint8_t*>(result.data()) + target.first * SizeOf(result.type());
+    std::memcpy(target.values.data(), from, target.values.size_bytes());
   }
   for (const std::shared_ptr<Operation>& operation : operations) {
     if (status.ok()) operation->SetRound(whole.round());
@@ -21,7 +22,7 @@ std::shared_ptr<Operation> MakeWholeOperation(std::function<void(Operation& whol
   // The callback goes with the operation's end, and so never outlives it.
   const auto self = std::make_shared<Operation*>(nullptr);
   auto whole = std::make_shared<Operation>(
-      "", absl::Span<float>(), [self, done = std::move(done)](const absl::Status& status) { done(**self, status); });
+      "", TensorView(), [self, done = std::move(done)](const absl::Status& status) { done(**self, status); });
   *self = whole.get();
   return whole;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
+#include "core/tensor_view.h"
 #include "runtime/session/operation.h"
 
 namespace banyan {
@@ -17,7 +17,7 @@ struct GroupWork {
   // Where a part of the group's result goes.
   struct Target {
     int64_t first = 0;  // element of the group
-    absl::Span<float> values;
+    TensorView values;
   };
 
   std::vector<std::shared_ptr<Operation>> operations;  // shared with the callers' tickets

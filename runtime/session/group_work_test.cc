@@ -17,7 +17,7 @@ class GroupWorkTest : public testing::Test {
     SessionKey& key = keys_->named.at("g");
     key.Opened(TensorId(1), segment_);
     key.LendResult(0, SessionKey::Holder::kSession);
-    for (int i = 0; i < 4; ++i) segment_->result(0)[i] = static_cast<float>(i + 1);
+    for (int i = 0; i < 4; ++i) segment_->result(0).floats()[i] = static_cast<float>(i + 1);
   }
 
   std::shared_ptr<Operation> Whole(const GroupWork& work) {

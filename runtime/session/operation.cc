@@ -16,7 +16,7 @@ constexpr absl::Duration kAnswer = absl::Seconds(1);
 
 }  // namespace
 
-Operation::Operation(std::string what, absl::Span<float> result, Callback on_done)
+Operation::Operation(std::string what, TensorView result, Callback on_done)
     : what_(std::move(what)), result_(result), on_done_(std::move(on_done)) {}
 
 void Operation::SetRound(uint64_t round) {
@@ -70,10 +70,10 @@ void Operation::KeepShared(absl::FunctionRef<SlotLease()> lend) {
   if (!abandoned_) shared_ = lend();
 }
 
-absl::Span<const float> Operation::shared_result() const {
+ConstTensorView Operation::shared_result() const {
   if (!IsHere()) return {};
   std::lock_guard<std::mutex> lock(mutex_);
-  return done_ ? shared_.values() : absl::Span<float>();
+  return done_ ? shared_.values() : TensorView();
 }
 
 bool Operation::done() const {

@@ -17,7 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
+#include "core/tensor_view.h"
 #include "core/time.h"
 #include "posix/home_process.h"
 #include "runtime/session/slot_lease.h"
@@ -30,9 +30,9 @@ class Operation {
 
   // Makes an operation on `what`, a node and a key, which its errors then name. It may use `result`, the caller's
   // memory, until it is done. The thread that ends it then runs `on_done`, if there is one, without locks held.
-  Operation(std::string what, absl::Span<float> result, Callback on_done = {});
+  Operation(std::string what, TensorView result, Callback on_done = {});
 
-  absl::Span<float> result() const { return result_; }
+  TensorView result() const { return result_; }
   void SetRound(uint64_t round);
   uint64_t round() const;
   // The step whose state a fetch has brought.
@@ -46,7 +46,7 @@ class Operation {
   // Keeps the result that `lend` gives in shared memory, unless the operation was abandoned. REQUIRES: not finished.
   void KeepShared(absl::FunctionRef<SlotLease()> lend);
   // Returns the result in shared memory; empty before the operation is done, and without such a result.
-  absl::Span<const float> shared_result() const;
+  ConstTensorView shared_result() const;
   bool done() const;
   // Returns whether the caller runs in the process that made it, and in no forked child: a child must not destroy it.
   bool IsHere() const { return process_.IsHere(); }
@@ -66,7 +66,7 @@ class Operation {
 
   const HomeProcess process_;
   const std::string what_;
-  const absl::Span<float> result_;
+  const TensorView result_;
   mutable std::mutex mutex_;
   std::condition_variable finished_;
   uint64_t round_ = 0;  // guarded by mutex_, as all below

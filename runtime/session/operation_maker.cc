@@ -6,8 +6,8 @@
 
 namespace banyan {
 
-std::shared_ptr<Operation> OperationMaker::Make(absl::string_view what, absl::Span<float> result,
-                                                Operation::Callback on_done, const std::string& key) const {
+std::shared_ptr<Operation> OperationMaker::Make(absl::string_view what, TensorView result, Operation::Callback on_done,
+                                                const std::string& key) const {
   // A forked child has no thread for callbacks.
   Operation::Callback post = on_done;
   if (on_done && process_.IsHere()) {
@@ -21,7 +21,7 @@ std::shared_ptr<Operation> OperationMaker::Make(absl::string_view what, absl::Sp
   return operation;
 }
 
-std::shared_ptr<Operation> OperationMaker::MakeForKey(absl::string_view key, absl::Span<float> result,
+std::shared_ptr<Operation> OperationMaker::MakeForKey(absl::string_view key, TensorView result,
                                                       Operation::Callback on_done) const {
   return Make(absl::StrCat("key ", key), result, std::move(on_done), std::string(key));
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
+#include "core/tensor_view.h"
 #include "posix/home_process.h"
 #include "runtime/session/callback_thread.h"
 #include "runtime/session/operation.h"
@@ -26,9 +26,9 @@ class OperationMaker {
   const HomeProcess& process() const { return process_; }
 
   // Makes an operation on `what` whose waits are those of `key`; empty when it concerns none.
-  std::shared_ptr<Operation> Make(absl::string_view what, absl::Span<float> result = {},
-                                  Operation::Callback on_done = {}, const std::string& key = "") const;
-  std::shared_ptr<Operation> MakeForKey(absl::string_view key, absl::Span<float> result = {},
+  std::shared_ptr<Operation> Make(absl::string_view what, TensorView result = {}, Operation::Callback on_done = {},
+                                  const std::string& key = "") const;
+  std::shared_ptr<Operation> MakeForKey(absl::string_view key, TensorView result = {},
                                         Operation::Callback on_done = {}) const;
   // Lets an operation made elsewhere ask for whom it waits.
   void LetAsk(const std::shared_ptr<Operation>& operation) const { WaitAsker::Serve(asker_, operation, ""); }

@@ -42,16 +42,14 @@ absl::Status Ticket::Wait(absl::Duration timeout) { return operation_ ? operatio
 bool Ticket::done() const { return !operation_ || operation_->done(); }
 uint64_t Ticket::round() const { return operation_ ? operation_->round() : 0; }
 
-absl::Span<const float> Ticket::shared_result() const {
-  return operation_ ? operation_->shared_result() : absl::Span<const float>();
-}
+ConstTensorView Ticket::shared_tensor() const { return operation_ ? operation_->shared_result() : ConstTensorView(); }
 
 SharedGradient::SharedGradient(SlotLease lease) : lease_(std::make_unique<SlotLease>(std::move(lease))) {}
 SharedGradient::SharedGradient(SharedGradient&&) noexcept = default;
 SharedGradient& SharedGradient::operator=(SharedGradient&& other) noexcept = default;
 SharedGradient::~SharedGradient() = default;
 
-absl::Span<float> SharedGradient::values() const { return lease_ ? lease_->values() : absl::Span<float>(); }
+TensorView SharedGradient::tensor() const { return lease_ ? lease_->values() : TensorView(); }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& options) {
   const auto connect = [&options](absl::Duration timeout) -> absl::StatusOr<std::shared_ptr<SessionPort>> {
@@ -75,12 +73,11 @@ Session::~Session() {
   }
 }
 
-Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
-                     CallOptions options) {
+Ticket Session::Init(absl::string_view key, ConstTensorView values, TensorView agreed, CallOptions options) {
   return Ticket(core_->Init(key, values, agreed, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Init(absl::string_view key, absl::Span<const float> values) { return Init(key, values, {}); }
+Ticket Session::Init(absl::string_view key, ConstTensorView values) { return Init(key, values, {}); }
 
 Ticket Session::InitGroup(absl::string_view group, absl::Span<const GroupPart> parts, CallOptions options) {
   std::vector<SessionGroups::Part> named;
@@ -89,33 +86,31 @@ Ticket Session::InitGroup(absl::string_view group, absl::Span<const GroupPart> p
   return Ticket(core_->groups().Init(group, named, std::move(options.on_done)));
 }
 
-Ticket Session::PushGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
-                          PushOptions options) {
+Ticket Session::PushGroup(absl::string_view group, absl::Span<const ConstTensorView> gradients, PushOptions options) {
   return Ticket(core_->groups().StartAll(TensorCallKind::kPush, group, gradients, {}, options.priority,
                                          std::move(options.on_done)));
 }
 
-Ticket Session::PullGroup(absl::string_view group, absl::Span<const absl::Span<float>> results, CallOptions options) {
+Ticket Session::PullGroup(absl::string_view group, absl::Span<const TensorView> results, CallOptions options) {
   return Ticket(
       core_->groups().StartAll(TensorCallKind::kPull, group, {}, results, /*priority=*/0, std::move(options.on_done)));
 }
 
-Ticket Session::PushPullGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
-                              absl::Span<const absl::Span<float>> results, PushOptions options) {
+Ticket Session::PushPullGroup(absl::string_view group, absl::Span<const ConstTensorView> gradients,
+                              absl::Span<const TensorView> results, PushOptions options) {
   return Ticket(core_->groups().StartAll(TensorCallKind::kPushPull, group, gradients, results, options.priority,
                                          std::move(options.on_done)));
 }
 
-Ticket Session::Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options) {
+Ticket Session::Push(absl::string_view key, ConstTensorView gradient, PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Pull(absl::string_view key, absl::Span<float> result, CallOptions options) {
+Ticket Session::Pull(absl::string_view key, TensorView result, CallOptions options) {
   return Ticket(core_->Start(TensorCallKind::kPull, key, {}, result, SettingsOf(std::move(options))));
 }
 
-Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
-                         PushOptions options) {
+Ticket Session::PushPull(absl::string_view key, ConstTensorView gradient, TensorView result, PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, SettingsOf(std::move(options))));
 }
 
@@ -139,17 +134,15 @@ Ticket Session::PushPull(absl::string_view key, SharedGradient&& gradient, PushO
   return Ticket(core_->StartShared(TensorCallKind::kPushPull, key, lease, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
-                      PushOptions options) {
+Ticket Session::Flush(absl::string_view key, ConstTensorView gradient, TensorView result, PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kFlush, key, gradient, result, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
-                          PushOptions options) {
+Ticket Session::Broadcast(absl::string_view key, ConstTensorView values, TensorView result, PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, SettingsOf(std::move(options))));
 }
 
-Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options) {
+Ticket Session::RegisterWeights(absl::string_view key, ConstTensorView weights, CallOptions options) {
   return Ticket(core_->Start(TensorCallKind::kRegisterWeights, key, weights, {}, SettingsOf(std::move(options))));
 }
 

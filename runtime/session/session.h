@@ -38,6 +38,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "core/tensor_view.h"
 
 namespace banyan {
 
@@ -100,9 +101,14 @@ class Ticket {
   bool done() const;
   // Returns the round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
   uint64_t round() const;
-  // Returns what a Pull or PushPull without a result span has brought. It is in shared memory, and there until the
-  // ticket is destroyed. Empty before the operation is done, after an error and for others.
-  absl::Span<const float> shared_result() const;
+  // Returns what a Pull or PushPull without memory for its result has brought. It is in shared memory, and there until
+  // the ticket is destroyed. Empty before the operation is done, after an error and for others.
+  ConstTensorView shared_tensor() const;
+  // The same where it is of float32; else empty.
+  absl::Span<const float> shared_result() const {
+    const ConstTensorView shared = shared_tensor();
+    return shared.type() == DataType::kFloat32 ? shared.floats() : absl::Span<const float>();
+  }
 
  private:
   void Release();
@@ -119,8 +125,13 @@ class SharedGradient {
   SharedGradient& operator=(SharedGradient&& other) noexcept;
   ~SharedGradient();
 
-  // As many as Init had, with arbitrary values at first; empty once pushed.
-  absl::Span<float> values() const;
+  // As many elements as Init had, with arbitrary values at first; empty once pushed.
+  TensorView tensor() const;
+  // The same where they are of float32; else empty.
+  absl::Span<float> values() const {
+    const TensorView shared = tensor();
+    return shared.type() == DataType::kFloat32 ? shared.floats() : absl::Span<float>();
+  }
 
  private:
   friend class Session;
@@ -130,8 +141,8 @@ class SharedGradient {
 // A tensor of a group, as Init would name it.
 struct GroupPart {
   std::string name;
-  absl::Span<const float> values;  // may be empty
-  absl::Span<float> agreed = {};
+  ConstTensorView values;  // may be empty
+  TensorView agreed = {};
 };
 
 // A named piece of a worker's training state, of any type: parameters, the state of its optimizer, a counter of steps.
@@ -152,52 +163,43 @@ class Session {
   // start. Returns when the last callback has run. REQUIRES: no callback calls this.
   ~Session();
 
-  // Makes the key known with `values.size()` elements. Every worker of every node calls it once per key. The values of
-  // the lowest worker of the lowest node win; all get them, in `agreed` (of the same size, may be `values` itself) or
-  // by a Pull. With a server-side optimizer a worker that comes to a job that runs gets the parameters as they are now.
-  // Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init with the
-  // same shape, INVALID_ARGUMENT with another one.
-  Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
-              CallOptions options = {});
-  Ticket Init(absl::string_view key, absl::Span<const float> values);
-  // Results may go into a vector, here and below: Abseil makes no span of one by itself where it can be written.
-  Ticket Init(absl::string_view key, absl::Span<const float> values, std::vector<float>& agreed,
-              CallOptions options = {}) {
-    return Init(key, values, absl::MakeSpan(agreed), std::move(options));
-  }
+  // Makes the key known with as many elements as `values` has, of their type. Every worker of every node calls it once
+  // per key. The values of the lowest worker of the lowest node win; all get them, in `agreed` (of the same size and
+  // type, may be `values` itself) or by a Pull. With a server-side optimizer a worker that comes to a job that runs
+  // gets the parameters as they are now. Errors: INVALID_ARGUMENT for no name, or shapes that differ; ALREADY_EXISTS
+  // for a second Init with the same shape, INVALID_ARGUMENT with another one.
+  //
+  // float16 and bfloat16 travel in two bytes where no compression is configured, are summed in float32, and results are
+  // rounded once. What inner nodes of a tree pass up is rounded as well. float64, int32 and int64 travel as they are,
+  // and are summed exactly in their own type: integers wrap around. Of these three a job with a server-side optimizer
+  // takes broadcasts alone, and one that averages takes no other calls of integers: INVALID_ARGUMENT.
+  Ticket Init(absl::string_view key, ConstTensorView values, TensorView agreed, CallOptions options = {});
+  Ticket Init(absl::string_view key, ConstTensorView values);
 
   // Does Init for many tensors, which are one from then on: in memory, on the wire, and to the rules of the job, by the
   // name `group`, as a key of their values one after another. So thousands of small ones cost no more than a large one.
-  // Names, sizes and order are the same in all workers of all nodes. Each tensor can be pushed, pulled, flushed and
-  // broadcast by its own name, as below. A round of all goes out when the last one has been pushed, and their tickets
-  // are done together: keep them, for to wait for one before all are pushed is to wait for ever. A time-out names those
-  // that are missing. Errors: as Init's; INVALID_ARGUMENT also when all tensors are empty.
+  // All are of one type. Names, sizes and order are the same in all workers of all nodes. Each tensor can be pushed,
+  // pulled, flushed and broadcast by its own name, as below. A round of all goes out when the last one has been pushed,
+  // and their tickets are done together: keep them, for to wait for one before all are pushed is to wait for ever. A
+  // time-out names those that are missing. Errors: as Init's; INVALID_ARGUMENT also when all tensors are empty.
   // FAILED_PRECONDITION, at a push: the tensor is in the round already, or the calls of one round differ in kind.
   Ticket InitGroup(absl::string_view group, absl::Span<const GroupPart> parts, CallOptions options = {});
   // Push, Pull and PushPull of all tensors of a group, in their order; not while some are pushed alone.
-  Ticket PushGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
-                   PushOptions options = {});
-  Ticket PullGroup(absl::string_view group, absl::Span<const absl::Span<float>> results, CallOptions options = {});
-  Ticket PushPullGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
-                       absl::Span<const absl::Span<float>> results, PushOptions options = {});
+  Ticket PushGroup(absl::string_view group, absl::Span<const ConstTensorView> gradients, PushOptions options = {});
+  Ticket PullGroup(absl::string_view group, absl::Span<const TensorView> results, CallOptions options = {});
+  Ticket PushPullGroup(absl::string_view group, absl::Span<const ConstTensorView> gradients,
+                       absl::Span<const TensorView> results, PushOptions options = {});
 
   // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
   // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
   // once than the job's rounds_in_flight, for SessionOptions::room_timeout. Errors: FAILED_PRECONDITION before Init;
-  // INVALID_ARGUMENT for another size than Init's; DEADLINE_EXCEEDED, naming who is awaited, when nothing was started.
-  Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
+  // INVALID_ARGUMENT for another size or type than Init's; DEADLINE_EXCEEDED, naming who is awaited, when nothing was
+  // started.
+  Ticket Push(absl::string_view key, ConstTensorView gradient, PushOptions options = {});
   // Gets the result of the last round of the key that this worker pushed, or the values of Init.
-  Ticket Pull(absl::string_view key, absl::Span<float> result, CallOptions options = {});
-  Ticket Pull(absl::string_view key, std::vector<float>& result, CallOptions options = {}) {
-    return Pull(key, absl::MakeSpan(result), std::move(options));
-  }
+  Ticket Pull(absl::string_view key, TensorView result, CallOptions options = {});
   // Does both. `result` may be `gradient`'s own memory.
-  Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
-                  PushOptions options = {});
-  Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, std::vector<float>& result,
-                  PushOptions options = {}) {
-    return PushPull(key, gradient, absl::MakeSpan(result), std::move(options));
-  }
+  Ticket PushPull(absl::string_view key, ConstTensorView gradient, TensorView result, PushOptions options = {});
   // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
   // are few: one gradient more than the job's rounds_in_flight for each key, and as many results as these.
   // ShareGradient waits while the node has all gradients, and the others as those above. Errors: FAILED_PRECONDITION
@@ -211,19 +213,9 @@ class Session {
   // A PushPull that loses nothing, where tensors are compressed with error feedback: the round travels as float32 and
   // brings along what the encodings of earlier rounds have kept back on all nodes. For the last gradients of a training
   // (zeros do). All workers of all nodes call it for the same round.
-  Ticket Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
-               PushOptions options = {});
-  Ticket Flush(absl::string_view key, absl::Span<const float> gradient, std::vector<float>& result,
-               PushOptions options = {}) {
-    return Flush(key, gradient, absl::MakeSpan(result), std::move(options));
-  }
+  Ticket Flush(absl::string_view key, ConstTensorView gradient, TensorView result, PushOptions options = {});
   // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
-  Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
-                   PushOptions options = {});
-  Ticket Broadcast(absl::string_view key, absl::Span<const float> values, std::vector<float>& result,
-                   PushOptions options = {}) {
-    return Broadcast(key, values, absl::MakeSpan(result), std::move(options));
-  }
+  Ticket Broadcast(absl::string_view key, ConstTensorView values, TensorView result, PushOptions options = {});
 
   // Tells the node the key's weights as they are now: a copy, so call it again, every few rounds, as they move on. With
   // the `netsense` compression of the key the gradients of its smallest weights are then held back while the link is
@@ -231,8 +223,8 @@ class Session {
   // One worker of a node is enough, since all replicas are the same, and of several the last one counts. The ticket is
   // done when the node has them. Costs the node as much memory as the tensor where its job prunes. It costs nothing
   // elsewhere, or with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push
-  // does. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
-  Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options = {});
+  // does. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size or type than Init's.
+  Ticket RegisterWeights(absl::string_view key, ConstTensorView weights, CallOptions options = {});
 
   // Done when every worker of every node has called it equally often.
   Ticket Barrier(CallOptions options = {});

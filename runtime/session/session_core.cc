@@ -15,6 +15,22 @@ namespace {
 // For the answers to what was asked before a good-bye.
 constexpr absl::Duration kFarewell = absl::Seconds(5);
 
+absl::Status CheckAgreed(ConstTensorView values, ConstTensorView agreed) {
+  if (agreed.empty() || (agreed.elements() == values.elements() && agreed.type() == values.type())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("expected room for ", values.elements(), " agreed values of ",
+                                                 NameOf(values.type()), ", got ", agreed.elements(), " of ",
+                                                 NameOf(agreed.type())));
+}
+
+// An empty tensor travels with a number that nobody sees.
+TensorLayout LayoutOf(const std::string& key, ConstTensorView values) {
+  TensorLayout layout = {{}, values.type()};
+  if (values.empty()) layout.parts = {{key, 0}, {"padding", 1}};
+  return layout;
+}
+
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
 // What a node that joins again ends calls with, as callers know it.
@@ -33,8 +49,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
                        raw->OnReply(std::move(reply), std::move(segment));
                      },
                      [raw](absl::Status reason) { raw->FailAll(reason); }});
-  const auto operation =
-      std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), absl::Span<float>());
+  const auto operation = std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), TensorView());
   raw->make_.LetAsk(operation);
   CallId id;
   {
@@ -83,7 +98,7 @@ void SessionCore::AskWait(const std::string& key, uint64_t round, Operation::Cal
   if (const std::string own = groups_.DescribeMissing(key, round); !own.empty()) {
     return done(absl::DeadlineExceededError(own));
   }
-  const auto asking = std::make_shared<Operation>("", absl::Span<float>(), std::move(done));
+  const auto asking = std::make_shared<Operation>("", TensorView(), std::move(done));
   StartPlainCall(asking, /*prompt=*/false, [&key](CallId id) { return DescribeWait{id, key}; });
 }
 
@@ -100,32 +115,23 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 
 // ---- starting ----
 
-absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
+absl::Status SessionCore::AddKey(const std::string& name, int64_t elements, DataType type) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
   if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
-  if (elements == 0) {
-    // The others, who wait for this Init, hear of it through the node; nobody waits for its answer here.
-    (void)port_->Send(OpenTensor{CallId(), name, 0});
-    return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
-  }
   if (groups_.IsPart(name)) return absl::AlreadyExistsError("it came before in a group, with InitGroup");
   Lock lock(keys_->mutex);
   if (!failure_.ok()) return failure_;
-  return keys_->Add(name, elements);
+  return keys_->Add(name, elements, type);
 }
 
-SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<const float> values,
-                                            absl::Span<float> agreed, Settings settings) {
+SessionCore::OperationPtr SessionCore::Init(absl::string_view name, ConstTensorView values, TensorView agreed,
+                                            Settings settings) {
   const std::string key(name);
   OperationPtr operation = make_.MakeForKey(name, agreed, std::move(settings.on_done));
   operation->SetRound(0);
-  absl::Status status;
-  if (!agreed.empty() && agreed.size() != values.size()) {
-    status = absl::InvalidArgumentError(
-        absl::StrCat("expected room for ", values.size(), " agreed values, got ", agreed.size()));
-  }
-  if (status.ok()) status = AddKey(key, values.size());
-  if (status.ok()) status = OpenMemory(key, TensorLayout());
+  absl::Status status = CheckAgreed(values, agreed);
+  if (status.ok()) status = AddKey(key, values.elements(), values.type());
+  if (status.ok()) status = OpenMemory(key, LayoutOf(key, values));
   if (status.ok()) {
     StartTensorCall(operation, key, {.kind = TensorCallKind::kInit, .fill = CopyOf(values)});
   } else {
@@ -136,19 +142,19 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
 
 absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout& layout) {
   // The Init's operation describes its errors.
-  const auto opening = std::make_shared<Operation>("", absl::Span<float>());
+  const auto opening = std::make_shared<Operation>("", TensorView());
   CallId id;
   int64_t elements = 0;
   {
     Lock lock(keys_->mutex);
     if (!failure_.ok()) return failure_;
     id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
-    elements = keys_->named.at(name).elements();
+    elements = keys_->named.at(name).slot_elements();
   }
   {
     const Lock in_order(opening_);
     for (const DescribeGroup& message : DescribeInMessages(layout)) Send(id, message);
-    Send(id, OpenTensor{id, name, elements});
+    Send(id, OpenTensor{id, name, elements, layout.type});
   }
   absl::Status status = opening->Wait(patience_.answer);
   if (!absl::IsDeadlineExceeded(status)) return status;
@@ -169,18 +175,17 @@ absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& 
       "expected a shared gradient of this session and key that has not been pushed yet, got another one");
 }
 
-absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
-                                   absl::Span<float> result) {
+absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, ConstTensorView gradient,
+                                   TensorView result) {
   if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   Lock lock(keys_->mutex);
   const auto key = keys_->named.find(name);
   if (key == keys_->named.end()) return NoInit();
-  return key->second.CheckSizes(kind, gradient.size(), result.size());
+  return key->second.CheckShapes(kind, gradient, result);
 }
 
-SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_view name,
-                                             absl::Span<const float> gradient, absl::Span<float> result,
-                                             Settings settings) {
+SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_view name, ConstTensorView gradient,
+                                             TensorView result, Settings settings) {
   OperationPtr grouped = groups_.Start(kind, name, gradient, result, settings.priority, settings.on_done);
   if (grouped != nullptr) return grouped;
   const std::string key(name);
@@ -258,7 +263,7 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .prompt = !HasResult(use.kind),
                               .keeper = use.keeper});
   lock.unlock();
-  const absl::Span<float> slot = HasGradient(use.kind) ? segment->gradient(slots->gradient) : absl::Span<float>();
+  const TensorView slot = HasGradient(use.kind) ? segment->gradient(slots->gradient) : TensorView();
   const uint64_t not_finite = FillSlot(use.fill, use.kind, slot);
   Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority, not_finite});
 }
@@ -315,9 +320,9 @@ void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSeg
   const auto call = calls_.find(opened.call);
   if (call == calls_.end() || call->second.type != CallType::kOpen || !segment) return;
   SessionKey& key = keys_->named.at(call->second.name);
-  if (opened.elements != key.elements()) {
+  if (opened.elements != key.slot_elements() || opened.type != key.type()) {
     lock.unlock();
-    return On(CallCompleted{opened.call, absl::InternalError("the node made memory of another size"), Round()});
+    return On(CallCompleted{opened.call, absl::InternalError("the node made memory of another shape"), Round()});
   }
   key.Opened(opened.tensor, std::move(segment));
   tensors_[opened.tensor] = call->second.name;
@@ -351,15 +356,13 @@ SessionGroups::Session SessionCore::LendToGroups() {
   };
   return {.open =
               [this](const std::string& group, const TensorLayout& layout) {
-                absl::Status added = AddKey(group, layout.Elements());
+                absl::Status added = AddKey(group, layout.Elements(), layout.type);
                 return added.ok() ? OpenMemory(group, layout) : added;
               },
           .init =
-              [start](OperationPtr whole, const std::string& group, std::function<void(absl::Span<float>)> fill) {
+              [start](OperationPtr whole, const std::string& group, std::function<void(TensorView)> fill) {
                 // Initial values are nobody's gradient.
-                const auto counted = [fill = std::move(fill)](absl::Span<float> slot) {
-                  return fill(slot), int64_t{0};
-                };
+                const auto counted = [fill = std::move(fill)](TensorView slot) { return fill(slot), int64_t{0}; };
                 start(std::move(whole), group, {.kind = TensorCallKind::kInit, .fill = counted});
               },
           .is_key =
@@ -396,9 +399,9 @@ void SessionCore::On(const CallCompleted& completed) {
   std::shared_ptr<TensorSegment> segment;
   if (call.type == CallType::kTensor) segment = keys_->named.at(call.name).segment();
   lock.unlock();
-  const absl::Span<float> result = call.operation->result();
+  const TensorView result = call.operation->result();
   if (completed.status.ok() && segment && !result.empty()) {
-    std::memcpy(result.data(), segment->result(call.slots.result).data(), result.size() * sizeof(float));
+    std::memcpy(result.data(), segment->result(call.slots.result).data(), result.size_bytes());
   }
   lock.lock();
   if (calls_.erase(completed.call) == 0) return;  // ended by a failure meanwhile

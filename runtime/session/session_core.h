@@ -26,9 +26,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/tensor_layout.h"
+#include "core/tensor_view.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/operation_maker.h"
@@ -63,12 +63,11 @@ class SessionCore {
   // Closes.
   ~SessionCore();
 
-  OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed,
-                    Settings settings);
-  // Starts an operation of another kind than kInit, of a key or a tensor in a group. A span that the kind does not have
+  OperationPtr Init(absl::string_view name, ConstTensorView values, TensorView agreed, Settings settings);
+  // Starts an operation of another kind than kInit, of a key or a tensor in a group. A view that the kind does not have
   // is empty.
-  OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
-                     absl::Span<float> result, Settings settings);
+  OperationPtr Start(TensorCallKind kind, absl::string_view name, ConstTensorView gradient, TensorView result,
+                     Settings settings);
   // Lends a gradient slot to the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
   absl::StatusOr<SlotLease> LendGradient(absl::string_view name);
   // Starts an operation without copies: takes `gradient`, unless the call ends with an error at once, and leaves the
@@ -126,10 +125,9 @@ class SessionCore {
   CallId Register(Call call);  // the mutex is held
   void Send(CallId id, const WorkerMessage& message);
 
-  absl::Status AddKey(const std::string& name, int64_t elements);
+  absl::Status AddKey(const std::string& name, int64_t elements, DataType type);
   absl::Status OpenMemory(const std::string& name, const TensorLayout& layout);
-  absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
-                        absl::Span<float> result);
+  absl::Status CheckUse(TensorCallKind kind, const std::string& name, ConstTensorView gradient, TensorView result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
   absl::StatusOr<SessionGroup::Room> Lend(const std::string& name);
   // Waits until `take`, which needs a slot of these kinds, gives slots.

@@ -68,7 +68,7 @@ TEST_P(SessionForkTest, EveryCallEndsAtOnceInAChild) {
     const std::vector<GroupPart> parts = {{"c", values_}};
     if (!is_refused(session_->InitGroup("h", parts))) return __LINE__;
     if (!is_refused(session_->Push("a", values_))) return __LINE__;
-    if (!is_refused(session_->PullGroup("g", {&room, 1}))) return __LINE__;
+    if (!is_refused(session_->PullGroup("g", {room, room}))) return __LINE__;
     if (!is_refused(session_->Barrier())) return __LINE__;
     if (!is_refused(session_->ReportLoss(1, 0.5))) return __LINE__;
     if (!absl::IsFailedPrecondition(session_->ShareGradient("w").status())) return __LINE__;

@@ -33,21 +33,25 @@ SessionGroup::SessionGroup(std::string name, TensorLayout layout, const Session*
 }
 
 void SessionGroup::Start(const OperationPtr& operation, const Call& call) {
-  absl::Status status = CheckSizes(call);
+  absl::Status status = CheckShapes(call);
   if (status.ok()) status = call.kind == TensorCallKind::kPull ? Pull(operation, call) : Push(operation, call);
   if (!status.ok()) operation->Finish(status);
 }
 
-absl::Status SessionGroup::CheckSizes(const Call& call) const {
-  const auto check = [&](size_t index, absl::string_view what, size_t size) {
+absl::Status SessionGroup::CheckShapes(const Call& call) const {
+  const auto check = [&](size_t index, absl::string_view what, ConstTensorView values) {
     const TensorLayout::Part& part = layout_.parts[call.first + index];
-    if (static_cast<int64_t>(size) == part.elements) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat("expected a ", what, " of ", part.elements, " elements for ",
-                                                   part.name, ", as InitGroup had, got ", size));
+    if (values.elements() != part.elements) {
+      return absl::InvalidArgumentError(absl::StrCat("expected a ", what, " of ", part.elements, " elements for ",
+                                                     part.name, ", as InitGroup had, got ", values.elements()));
+    }
+    if (values.type() == layout_.type) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("expected a ", what, " of ", NameOf(layout_.type), " for ",
+                                                   part.name, ", as InitGroup had, got ", NameOf(values.type())));
   };
   absl::Status status;
-  for (size_t i = 0; i < call.gradients.size(); ++i) status.Update(check(i, "gradient", call.gradients[i].size()));
-  for (size_t i = 0; i < call.results.size(); ++i) status.Update(check(i, "result", call.results[i].size()));
+  for (size_t i = 0; i < call.gradients.size(); ++i) status.Update(check(i, "gradient", call.gradients[i]));
+  for (size_t i = 0; i < call.results.size(); ++i) status.Update(check(i, "result", call.results[i]));
   return status;
 }
 
@@ -73,10 +77,11 @@ absl::Status SessionGroup::Push(const OperationPtr& operation, const Call& call)
   Add(operation, call, gathering->work);
   ++gathering->copying;
   lock.unlock();
-  float* const values = gathering->gradient.values().data();
+  uint8_t* const values = gathering->gradient.values().bytes().data();
   for (size_t i = 0; i < call.gradients.size(); ++i) {
-    const absl::Span<const float> from = call.gradients[i];
-    if (!from.empty()) std::memcpy(values + offsets_[call.first + i], from.data(), from.size() * sizeof(float));
+    const ConstTensorView& from = call.gradients[i];
+    const int64_t offset_bytes = offsets_[call.first + i] * SizeOf(layout_.type);
+    if (!from.empty()) std::memcpy(values + offset_bytes, from.data(), from.size_bytes());
   }
   lock.lock();
   const bool leaves = --gathering->copying == 0 && gathering->missing == 0;

@@ -22,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "core/tensor_layout.h"
+#include "core/tensor_view.h"
 #include "proto/session_messages.h"
 #include "runtime/session/group_work.h"
 #include "runtime/session/operation.h"
@@ -45,13 +46,13 @@ class SessionGroup {
                        int32_t priority)>
         start;
   };
-  // A call on `count` parts from `first` on. Spans that the kind does not have are none.
+  // A call on `count` parts from `first` on. Views that the kind does not have are none.
   struct Call {
     TensorCallKind kind = TensorCallKind::kPull;
     size_t first = 0;
     size_t count = 1;
-    absl::Span<const absl::Span<const float>> gradients = {};
-    absl::Span<const absl::Span<float>> results = {};
+    absl::Span<const ConstTensorView> gradients = {};
+    absl::Span<const TensorView> results = {};
     int32_t priority = 0;
   };
 
@@ -101,7 +102,7 @@ class SessionGroup {
   using PulledPtr = std::shared_ptr<Pulled>;        // shared by those who copy out of it
   using Lock = std::unique_lock<std::mutex>;
 
-  absl::Status CheckSizes(const Call& call) const;
+  absl::Status CheckShapes(const Call& call) const;
   absl::Status Push(const OperationPtr& operation, const Call& call);
   absl::Status Pull(const OperationPtr& operation, const Call& call);
   // Waits until the call can be a part of the round that is being filled.

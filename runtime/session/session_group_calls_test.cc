@@ -24,16 +24,12 @@ struct Tensors {
   std::vector<GroupPart> Parts(bool is_agreed = false) {
     std::vector<GroupPart> parts;
     for (size_t i = 0; i < values.size(); ++i) {
-      parts.push_back({Name(i), values[i], is_agreed ? absl::MakeSpan(values[i]) : absl::Span<float>()});
+      parts.push_back({Name(i), values[i], is_agreed ? TensorView(values[i]) : TensorView()});
     }
     return parts;
   }
-  std::vector<absl::Span<const float>> Gradients() const { return {values.begin(), values.end()}; }
-  std::vector<absl::Span<float>> Results() {
-    std::vector<absl::Span<float>> spans;
-    for (std::vector<float>& tensor : values) spans.push_back(absl::MakeSpan(tensor));
-    return spans;
-  }
+  std::vector<ConstTensorView> Gradients() const { return {values.begin(), values.end()}; }
+  std::vector<TensorView> Results() { return {values.begin(), values.end()}; }
 
   std::vector<std::vector<float>> values;
 };

@@ -42,7 +42,7 @@ class SessionGroupTest : public testing::Test {
   void Start(std::shared_ptr<Operation> whole, TensorCallKind kind, SlotLease* gradient, int32_t priority) {
     Sent sent{std::move(whole), kind, {}, priority};
     if (gradient != nullptr) {
-      const absl::Span<float> values = gradient->values();
+      const absl::Span<float> values = gradient->values().floats();
       sent.gradient.assign(values.begin(), values.end());
     }
     sent_.push_back(std::move(sent));
@@ -53,7 +53,7 @@ class SessionGroupTest : public testing::Test {
     const Sent sent = sent_.front();
     sent_.erase(sent_.begin());
     if (HasResult(sent.kind)) {
-      std::copy(result.begin(), result.end(), segment_->result(0).begin());
+      std::copy(result.begin(), result.end(), segment_->result(0).floats().begin());
       {
         std::lock_guard<std::mutex> lock(keys_->mutex);
         key().LendResult(0, SessionKey::Holder::kSession);
@@ -65,8 +65,8 @@ class SessionGroupTest : public testing::Test {
   }
 
   // The operation on a part that the test waits for.
-  std::shared_ptr<Operation> Begin(TensorCallKind kind, size_t part, absl::Span<const float> gradient,
-                                   absl::Span<float> result = {}, int32_t priority = 0) {
+  std::shared_ptr<Operation> Begin(TensorCallKind kind, size_t part, ConstTensorView gradient, TensorView result = {},
+                                   int32_t priority = 0) {
     auto operation = std::make_shared<Operation>("", result);
     SessionGroup::Call call{.kind = kind, .first = part, .priority = priority};
     if (HasGradient(kind)) call.gradients = {&gradient, 1};
@@ -136,16 +136,19 @@ TEST_F(SessionGroupTest, NamesSomeOfManyParts) {
   layout.parts[0].elements = 3;
   SessionGroup group("g", layout, &session_);
   const std::vector<float> gradient(3);
-  const absl::Span<const float> span = gradient;
-  group.Start(std::make_shared<Operation>("", absl::Span<float>()),
-              {.kind = TensorCallKind::kPush, .first = 0, .gradients = {&span, 1}});
+  const ConstTensorView view = gradient;
+  group.Start(std::make_shared<Operation>("", TensorView()),
+              {.kind = TensorCallKind::kPush, .first = 0, .gradients = {&view, 1}});
   EXPECT_EQ(group.DescribeMissing(5), "group g waits for this worker's own push of k1, k2, k3 and 96 others");
 }
 
-TEST_F(SessionGroupTest, RefusesOtherSizes) {
+TEST_F(SessionGroupTest, RefusesOtherShapes) {
   const auto push = Push(2, {1});
   EXPECT_EQ(push->Wait(absl::ZeroDuration()),
             absl::InvalidArgumentError("expected a gradient of 2 elements for b, as InitGroup had, got 1"));
+  const std::vector<int32_t> integers(2);
+  EXPECT_EQ(Begin(TensorCallKind::kPush, 2, integers)->Wait(absl::ZeroDuration()),
+            absl::InvalidArgumentError("expected a gradient of float32 for b, as InitGroup had, got int32"));
   EXPECT_FALSE(group_.IsFilling());
 }
 
@@ -233,9 +236,8 @@ TEST_F(SessionGroupTest, TheEndTakesAHalfFullRoundAlong) {
 TEST_F(SessionGroupTest, AllAtOnceIsOneCall) {
   const std::vector<float> gradient = {1, 2, 3};
   std::vector<float> result(3);
-  const std::vector<absl::Span<const float>> gradients = {{gradient.data(), 1}, {}, {gradient.data() + 1, 2}};
-  const std::vector<absl::Span<float>> results = {
-      absl::MakeSpan(result).subspan(2), {}, absl::MakeSpan(result).subspan(0, 2)};
+  const std::vector<ConstTensorView> gradients = {{gradient.data(), 1}, {}, {gradient.data() + 1, 2}};
+  const std::vector<TensorView> results = {absl::MakeSpan(result).subspan(2), {}, absl::MakeSpan(result).subspan(0, 2)};
   const auto all = std::make_shared<Operation>("", absl::MakeSpan(result));
   group_.Start(all, {TensorCallKind::kPushPull, 0, 3, gradients, results, 9});
   ASSERT_EQ(sent_.size(), 1u);
@@ -245,7 +247,7 @@ TEST_F(SessionGroupTest, AllAtOnceIsOneCall) {
   EXPECT_TRUE(all->done());
   EXPECT_EQ(result, std::vector<float>({5, 6, 4}));
   Push(0, {1});
-  const auto refused = std::make_shared<Operation>("", absl::Span<float>());
+  const auto refused = std::make_shared<Operation>("", TensorView());
   group_.Start(refused, {TensorCallKind::kPush, 0, 3, gradients, {}, 0});
   EXPECT_TRUE(absl::StrContains(ErrorOf(*refused), "a is in this round of group g already"));
   const auto mixed = std::make_shared<Operation>("", absl::MakeSpan(result));

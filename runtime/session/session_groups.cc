@@ -16,12 +16,21 @@ namespace {
 
 using Part = SessionGroups::Part;
 
-// A span that an operation must not end before; empty when there is none.
-absl::Span<float> FirstOf(absl::Span<const absl::Span<float>> spans) {
-  for (const absl::Span<float> span : spans) {
-    if (!span.empty()) return span;
+// Memory that an operation must not end before; empty when there is none.
+TensorView FirstOf(absl::Span<const TensorView> views) {
+  for (const TensorView& view : views) {
+    if (!view.empty()) return view;
   }
   return {};
+}
+
+absl::Status CheckType(const Part& part, const Part& first) {
+  const DataType type = first.values.type();
+  const bool is_other = part.values.type() != type;
+  if (!is_other && (part.agreed.empty() || part.agreed.type() == type)) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("the tensors of a group are of one type: ", first.name, " is of ",
+                                                 NameOf(type), ", ", part.name, " of ",
+                                                 NameOf(is_other ? part.values.type() : part.agreed.type())));
 }
 
 absl::Status CheckParts(absl::Span<const Part> parts) {
@@ -33,11 +42,12 @@ absl::Status CheckParts(absl::Span<const Part> parts) {
   size_t name_bytes = 0;
   for (const Part& part : parts) {
     if (absl::Status status = CheckTensorName(part.name); !status.ok()) return status;
-    if (!part.agreed.empty() && part.agreed.size() != part.values.size()) {
-      return absl::InvalidArgumentError(absl::StrCat("expected room for ", part.values.size(), " agreed values of ",
-                                                     part.name, ", got ", part.agreed.size()));
+    if (!part.agreed.empty() && part.agreed.elements() != part.values.elements()) {
+      return absl::InvalidArgumentError(absl::StrCat("expected room for ", part.values.elements(), " agreed values of ",
+                                                     part.name, ", got ", part.agreed.elements()));
     }
-    elements += static_cast<int64_t>(part.values.size());
+    if (absl::Status status = CheckType(part, parts.front()); !status.ok()) return status;
+    elements += part.values.elements();
     name_bytes += part.name.size();
   }
   if (elements == 0) return absl::InvalidArgumentError("all tensors are empty; expected at least one value");
@@ -48,16 +58,17 @@ absl::Status CheckParts(absl::Span<const Part> parts) {
 
 TensorLayout LayoutOf(absl::Span<const Part> parts) {
   TensorLayout layout;
+  layout.type = parts.front().values.type();
   layout.parts.reserve(parts.size());
-  for (const Part& part : parts) layout.parts.push_back({part.name, static_cast<int64_t>(part.values.size())});
+  for (const Part& part : parts) layout.parts.push_back({part.name, part.values.elements()});
   return layout;
 }
 
-void CopyValues(absl::Span<const Part> parts, absl::Span<float> to) {
-  float* next = to.data();
+void CopyValues(absl::Span<const Part> parts, TensorView to) {
+  uint8_t* next = to.bytes().data();
   for (const Part& part : parts) {
-    if (!part.values.empty()) std::memcpy(next, part.values.data(), part.values.size() * sizeof(float));
-    next += part.values.size();
+    if (!part.values.empty()) std::memcpy(next, part.values.data(), part.values.size_bytes());
+    next += part.values.size_bytes();
   }
 }
 
@@ -114,14 +125,14 @@ absl::StatusOr<SessionGroup*> SessionGroups::Add(const std::string& name, Tensor
 // ---- starting ----
 
 SessionGroups::OperationPtr SessionGroups::PartOperation(absl::string_view part, absl::string_view group,
-                                                         absl::Span<float> result, Operation::Callback on_done) const {
+                                                         TensorView result, Operation::Callback on_done) const {
   return make_->Make(absl::StrCat("key ", part, " of group ", group), result, std::move(on_done), std::string(group));
 }
 
 SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Span<const Part> parts,
                                                 Operation::Callback on_done) {
   const std::string group_name(name);
-  std::vector<absl::Span<float>> agreed;
+  std::vector<TensorView> agreed;
   for (const Part& part : parts) agreed.push_back(part.agreed);
   OperationPtr operation = make_->Make(absl::StrCat("group ", name), FirstOf(agreed), std::move(on_done), group_name);
   operation->SetRound(0);
@@ -144,13 +155,12 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
     work.Finish(done, outcome);
     done.Abandon();
   });
-  session_.init(std::move(whole), group_name, [parts](absl::Span<float> to) { CopyValues(parts, to); });
+  session_.init(std::move(whole), group_name, [parts](TensorView to) { CopyValues(parts, to); });
   return operation;
 }
 
-SessionGroups::OperationPtr SessionGroups::Start(TensorCallKind kind, absl::string_view name,
-                                                 absl::Span<const float> gradient, absl::Span<float> result,
-                                                 int32_t priority, Operation::Callback& on_done) {
+SessionGroups::OperationPtr SessionGroups::Start(TensorCallKind kind, absl::string_view name, ConstTensorView gradient,
+                                                 TensorView result, int32_t priority, Operation::Callback& on_done) {
   if (const absl::Status here = make_->process().Check("session"); !here.ok()) {
     OperationPtr refused = make_->MakeForKey(name, {}, std::move(on_done));
     refused->Finish(here);
@@ -179,8 +189,8 @@ SessionGroups::OperationPtr SessionGroups::Start(TensorCallKind kind, absl::stri
 }
 
 SessionGroups::OperationPtr SessionGroups::StartAll(TensorCallKind kind, absl::string_view group,
-                                                    absl::Span<const absl::Span<const float>> gradients,
-                                                    absl::Span<const absl::Span<float>> results, int32_t priority,
+                                                    absl::Span<const ConstTensorView> gradients,
+                                                    absl::Span<const TensorView> results, int32_t priority,
                                                     Operation::Callback on_done) {
   OperationPtr operation =
       make_->Make(absl::StrCat("group ", group), FirstOf(results), std::move(on_done), std::string(group));

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/tensor_layout.h"
+#include "core/tensor_view.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/operation_maker.h"
@@ -31,15 +32,15 @@ class SessionGroups {
   using OperationPtr = std::shared_ptr<Operation>;  // shared with the caller's ticket
   struct Part {
     std::string name;
-    absl::Span<const float> values;
-    absl::Span<float> agreed;
+    ConstTensorView values;
+    TensorView agreed;
   };
   // What the session lends for this.
   struct Session {
     // Makes the group known as a key, and opens its memory. ALREADY_EXISTS when it is one.
     std::function<absl::Status(const std::string& group, const TensorLayout& layout)> open;
     // Starts its Init with the values that `fill` writes, and leaves the result with `whole`.
-    std::function<void(OperationPtr whole, const std::string& group, std::function<void(absl::Span<float>)> fill)> init;
+    std::function<void(OperationPtr whole, const std::string& group, std::function<void(TensorView)> fill)> init;
     std::function<bool(const std::string& name)> is_key;
     SessionGroup::Session of_one;
   };
@@ -50,12 +51,11 @@ class SessionGroups {
   OperationPtr Init(absl::string_view name, absl::Span<const Part> parts, Operation::Callback on_done);
   // Starts a call on `name`, or returns null when that is no tensor in a group: a group itself is a key as any other,
   // if it can be used as one now.
-  OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
-                     absl::Span<float> result, int32_t priority, Operation::Callback& on_done);
+  OperationPtr Start(TensorCallKind kind, absl::string_view name, ConstTensorView gradient, TensorView result,
+                     int32_t priority, Operation::Callback& on_done);
   // Starts a call on all tensors of a group, in their order.
-  OperationPtr StartAll(TensorCallKind kind, absl::string_view group,
-                        absl::Span<const absl::Span<const float>> gradients,
-                        absl::Span<const absl::Span<float>> results, int32_t priority, Operation::Callback on_done);
+  OperationPtr StartAll(TensorCallKind kind, absl::string_view group, absl::Span<const ConstTensorView> gradients,
+                        absl::Span<const TensorView> results, int32_t priority, Operation::Callback on_done);
   // Says whether the memory of `name` can be shared with the program now. FAILED_PRECONDITION when it is that of a
   // tensor in a group, or of a group that is being pushed and `kind` begins a round.
   absl::Status CheckShared(TensorCallKind kind, absl::string_view name);
@@ -83,7 +83,7 @@ class SessionGroups {
   // Adds a group, or says why its names cannot be.
   absl::StatusOr<SessionGroup*> Add(const std::string& name, TensorLayout layout);
   absl::Status CheckNames(const std::string& name, const TensorLayout& layout) const;  // the mutex is held
-  OperationPtr PartOperation(absl::string_view part, absl::string_view group, absl::Span<float> result,
+  OperationPtr PartOperation(absl::string_view part, absl::string_view group, TensorView result,
                              Operation::Callback on_done) const;
 
   const OperationMaker* const make_;

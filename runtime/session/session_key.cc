@@ -73,11 +73,15 @@ void SessionKey::GiveBackResult(uint32_t slot) {
   results_[slot] = Holder::kNobody;
 }
 
-absl::Status SessionKey::CheckSizes(TensorCallKind kind, size_t gradient, size_t result) const {
-  const auto check = [this](absl::string_view what, size_t size) {
-    if (static_cast<int64_t>(size) == elements_) return absl::OkStatus();
+absl::Status SessionKey::CheckShapes(TensorCallKind kind, ConstTensorView gradient, ConstTensorView result) const {
+  const auto check = [this](absl::string_view what, ConstTensorView values) {
+    if (values.elements() != elements_) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected a ", what, " of ", elements_, " elements, as Init had, got ", values.elements()));
+    }
+    if (values.type() == type_) return absl::OkStatus();
     return absl::InvalidArgumentError(
-        absl::StrCat("expected a ", what, " of ", elements_, " elements, as Init had, got ", size));
+        absl::StrCat("expected a ", what, " of ", NameOf(type_), ", as Init had, got ", NameOf(values.type())));
   };
   absl::Status status;
   const absl::string_view what = kind == TensorCallKind::kRegisterWeights ? "weight tensor" : "gradient";

@@ -8,6 +8,7 @@
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,6 +17,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/data_type.h"
+#include "core/tensor_view.h"
 #include "proto/session_messages.h"
 #include "runtime/workers/tensor_call_kind.h"
 #include "runtime/workers/tensor_segment.h"
@@ -33,9 +36,12 @@ class SessionKey {
     uint64_t round = 0;
   };
 
-  explicit SessionKey(int64_t elements) : elements_(elements) {}
+  explicit SessionKey(int64_t elements, DataType type = DataType::kFloat32) : elements_(elements), type_(type) {}
 
   int64_t elements() const { return elements_; }
+  // Of the tensor in memory: an empty one has one that nobody sees.
+  int64_t slot_elements() const { return std::max<int64_t>(elements_, 1); }
+  DataType type() const { return type_; }
   State state() const { return state_; }
   const absl::Status& failure() const { return failure_; }
   TensorId tensor() const { return tensor_; }
@@ -63,8 +69,8 @@ class SessionKey {
   void GiveBackResult(uint32_t slot);
   // The round that the next push opens.
   uint64_t next_round() const { return last_round_ + 1; }
-  // INVALID_ARGUMENT unless what a call of this kind has is of the key's size.
-  absl::Status CheckSizes(TensorCallKind kind, size_t gradient, size_t result) const;
+  // INVALID_ARGUMENT unless what a call of this kind has is of the key's size and type.
+  absl::Status CheckShapes(TensorCallKind kind, ConstTensorView gradient, ConstTensorView result) const;
   // Says whether a round that was pushed is not over.
   bool HasOpenRounds() const { return !open_rounds_.empty(); }
   // Says whether the worker has all of a kind.
@@ -78,6 +84,7 @@ class SessionKey {
   static bool AllLent(const std::vector<Holder>& slots);
 
   const int64_t elements_;
+  const DataType type_;
   State state_ = State::kOpening;
   absl::Status failure_;
   TensorId tensor_;

@@ -170,6 +170,21 @@ TEST(SessionKeyTest, KnowsWhenTheWorkerHasThemAll) {
   EXPECT_TRUE(key.Take(TensorCallKind::kPull, 1));
 }
 
+TEST(SessionKeyTest, HasOneTypeAndShape) {
+  const SessionKey key(2, DataType::kFloat16);
+  const std::vector<uint16_t> halves(2);
+  const ConstTensorView right(halves.data(), 2, DataType::kFloat16);
+  EXPECT_TRUE(key.CheckShapes(TensorCallKind::kPushPull, right, right).ok());
+  EXPECT_EQ(key.CheckShapes(TensorCallKind::kPushPull, right, ConstTensorView(halves.data(), 2, DataType::kBFloat16)),
+            absl::InvalidArgumentError("expected a result of float16, as Init had, got bfloat16"));
+  EXPECT_EQ(key.CheckShapes(TensorCallKind::kPush, std::vector<float>(2), {}),
+            absl::InvalidArgumentError("expected a gradient of float16, as Init had, got float32"));
+  EXPECT_EQ(key.CheckShapes(TensorCallKind::kPush, ConstTensorView(halves.data(), 1, DataType::kFloat16), {}),
+            absl::InvalidArgumentError("expected a gradient of 2 elements, as Init had, got 1"));
+  EXPECT_EQ(key.slot_elements(), 2);
+  EXPECT_EQ(SessionKey(0).slot_elements(), 1);
+}
+
 TEST(SessionKeyTest, LendsNothingBeforeInit) {
   SessionKey key(4);
   EXPECT_FALSE(key.LendGradient());

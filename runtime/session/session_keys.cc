@@ -4,12 +4,16 @@
 
 namespace banyan {
 
-absl::Status SessionKeys::Add(const std::string& name, int64_t elements) {
-  const auto [key, added] = named.try_emplace(name, elements);
+absl::Status SessionKeys::Add(const std::string& name, int64_t elements, DataType type) {
+  const auto [key, added] = named.try_emplace(name, elements, type);
   if (added) return absl::OkStatus();
   const std::string text = absl::StrCat("Init came before, with ", key->second.elements(), " elements");
-  if (key->second.elements() == elements) return absl::AlreadyExistsError(text);
-  return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));
+  if (key->second.elements() != elements) {
+    return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));
+  }
+  if (key->second.type() == type) return absl::AlreadyExistsError(text);
+  return absl::InvalidArgumentError(
+      absl::StrCat("Init came before, of ", NameOf(key->second.type()), ", and now is of ", NameOf(type)));
 }
 
 }  // namespace banyan

@@ -150,10 +150,6 @@ void SessionState::OnOpened(std::shared_ptr<TensorSegment> segment) {
   segment_ = std::move(segment);
 }
 
-absl::Span<uint8_t> SessionState::SlotBytes(absl::Span<float> slot) const {
-  return {reinterpret_cast<uint8_t*>(slot.data()), slot.size() * sizeof(float)};
-}
-
 void SessionState::ForEachPiece(ChunkIndex chunk,
                                 const std::function<void(absl::Span<uint8_t> piece, int64_t at)>& move) const {
   const int64_t begin = layout_.OffsetOf(chunk);
@@ -173,7 +169,7 @@ void SessionState::On(const StateRead& read) {
     std::lock_guard<std::mutex> lock(mutex_);
     const bool fits = segment_ && read.slot < segment_->shape().gradient_slots && layout_.Has(read.chunk);
     if (fits && use_ == Use::kReader) {
-      const absl::Span<uint8_t> slot = SlotBytes(segment_->gradient(read.slot));
+      const absl::Span<uint8_t> slot = segment_->gradient(read.slot).bytes();
       ForEachPiece(read.chunk, [&](absl::Span<uint8_t> piece, int64_t at) {
         std::memcpy(slot.data() + at, piece.data(), piece.size());
       });
@@ -202,7 +198,7 @@ void SessionState::On(const StateHashesRead& read) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (segment_ && read.slot < segment_->shape().gradient_slots && use_ == Use::kReader) {
-      const absl::Span<uint8_t> slot = SlotBytes(segment_->gradient(read.slot));
+      const absl::Span<uint8_t> slot = segment_->gradient(read.slot).bytes();
       std::vector<uint8_t> scratch;
       for (ChunkIndex chunk(0); layout_.Has(chunk); chunk = chunk.Next()) {
         const uint64_t hash = HashOf(chunk, scratch);
@@ -220,7 +216,7 @@ void SessionState::On(const StateWrite& write) {
     std::lock_guard<std::mutex> lock(mutex_);
     const bool fits = segment_ && write.slot < segment_->shape().result_slots && layout_.Has(write.chunk);
     if (fits && use_ == Use::kWriter) {
-      const absl::Span<uint8_t> slot = SlotBytes(segment_->result(write.slot));
+      const absl::Span<uint8_t> slot = segment_->result(write.slot).bytes();
       ForEachPiece(write.chunk, [&](absl::Span<uint8_t> piece, int64_t at) {
         std::memcpy(piece.data(), slot.data() + at, piece.size());
       });

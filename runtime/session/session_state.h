@@ -73,7 +73,6 @@ class SessionState {
   // Calls `move` with each piece of a chunk in the parts, and where it is in the chunk. The mutex is held.
   void ForEachPiece(ChunkIndex chunk, const std::function<void(absl::Span<uint8_t> piece, int64_t at)>& move) const;
   uint64_t HashOf(ChunkIndex chunk, std::vector<uint8_t>& scratch) const;  // the mutex is held
-  absl::Span<uint8_t> SlotBytes(absl::Span<float> slot) const;
 
   const HomeProcess process_;
   const Session session_;

@@ -20,7 +20,7 @@ SlotLease& SlotLease::operator=(SlotLease&& other) noexcept {
   return *this;
 }
 
-absl::Span<float> SlotLease::values() const {
+TensorView SlotLease::values() const {
   if (!keys_ || !keys_->process.IsHere()) return {};
   return row_ == Row::kGradients ? segment_->gradient(slot_) : segment_->result(slot_);
 }

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "absl/types/span.h"
+#include "core/tensor_view.h"
 #include "runtime/session/session_keys.h"
 #include "runtime/workers/tensor_segment.h"
 
@@ -28,7 +28,7 @@ class SlotLease {
   ~SlotLease() { GiveBack(); }
 
   // Empty for nothing.
-  absl::Span<float> values() const;
+  TensorView values() const;
   uint32_t slot() const { return slot_; }
   bool IsOf(const SessionKeys& keys, const std::string& key) const { return keys_.get() == &keys && key_ == key; }
   // The slot is the node's from here on, and this a lease of nothing.

@@ -30,7 +30,7 @@ TEST_F(SlotLeaseTest, GivesItsSlotBackOnce) {
   {
     SlotLease lease = Lend();
     EXPECT_EQ(lease.values().data(), segment_->gradient(0).data());
-    EXPECT_EQ(lease.values().size(), 4u);
+    EXPECT_EQ(lease.values().elements(), 4);
     SlotLease moved = std::move(lease);
     EXPECT_TRUE(lease.values().empty());  // NOLINT(bugprone-use-after-move): of nothing now
     EXPECT_TRUE(key().AllGradientsLent());
@@ -59,9 +59,9 @@ TEST_F(SlotLeaseTest, AResultStaysReadableWhenTheSessionHasGone) {
   key().Answered(TensorCallKind::kPull, *pull, true, 0);
   key().LendResult(pull->result, SessionKey::Holder::kWorker);
   SlotLease lease(keys_, "w", segment_, SlotLease::Row::kResults, pull->result);
-  segment_->result(0)[2] = 7;
+  segment_->result(0).floats()[2] = 7;
   keys_.reset();
-  EXPECT_EQ(lease.values()[2], 7);
+  EXPECT_EQ(lease.values().floats()[2], 7);
 }
 
 }  // namespace

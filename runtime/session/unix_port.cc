@@ -28,11 +28,10 @@ struct Opening {
 // Nothing for replies without memory.
 std::optional<Opening> OpeningOf(const WorkerReply& reply) {
   if (const auto* opened = std::get_if<TensorOpened>(&reply)) {
-    return Opening{opened->call, {opened->elements, opened->gradient_slots, opened->result_slots}};
+    return Opening{opened->call, {opened->elements, opened->gradient_slots, opened->result_slots, opened->type}};
   }
   if (const auto* opened = std::get_if<StateOpened>(&reply)) {
-    const int64_t elements = opened->slot_bytes / static_cast<int64_t>(sizeof(float));
-    return Opening{opened->call, {elements, opened->slots, opened->slots}};
+    return Opening{opened->call, {opened->slot_bytes, opened->slots, opened->slots, DataType::kByte}};
   }
   return std::nullopt;
 }

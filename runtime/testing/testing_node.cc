@@ -1,9 +1,11 @@
 #include "runtime/testing/testing_node.h"
 
+#include <iterator>
 #include <type_traits>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -46,9 +48,9 @@ void TestingNode::On(WorkerInit& call) {
   const auto [name, added] = names_.try_emplace(call.name, KeyId(names_.size() + 1));
   Key& key = keys_[name->second];
   key.id = name->second;
-  if (added) key.result.resize(call.values.elements());
-  if (key.result.size() != static_cast<size_t>(call.values.elements())) {
-    return Complete(call.request, absl::InvalidArgumentError("the job's key has another size"));
+  if (added) key.result = WidenedCopy(call.values);
+  if (key.result.elements() != call.values.elements() || key.result.type() != SumTypeOf(call.values.type())) {
+    return Complete(call.request, absl::InvalidArgumentError("the job's key has another shape"));
   }
   Take(key, call.worker, {call.request, call.values}, true);
 }
@@ -102,10 +104,9 @@ void TestingNode::Take(Key& key, WorkerId worker, Part part, bool broadcast) {
 
 void TestingNode::Finish(Key& key) {
   key.complete = true;
-  for (size_t i = 0; i < key.result.size(); ++i) {
-    float sum = 0;
-    for (const auto& [worker, part] : key.parts) sum += part.values.floats()[i];
-    key.result[i] = key.broadcast ? key.parts.begin()->second.values.floats()[i] : sum;
+  key.result = WidenedCopy(key.parts.begin()->second.values);
+  for (auto part = std::next(key.parts.begin()); part != key.parts.end() && !key.broadcast; ++part) {
+    AddInto(PlainChunk(part->second.values, 1), key.result);
   }
   for (const auto& [worker, part] : std::exchange(key.parts, {})) {
     if (part.wants_result) Deliver(part.request, key);
@@ -120,12 +121,10 @@ void TestingNode::Finish(Key& key) {
 
 void TestingNode::Deliver(RequestId request, const Key& key) {
   // In two pieces, as chunks come.
-  const size_t half = key.result.size() / 2;
-  const absl::Span<const float> result(key.result);
+  const int64_t half = key.result.elements() / 2;
   actions_.emplace_back(std::in_place_type<WriteResult>,
-                        WriteResult{request, static_cast<int64_t>(half), Buffer::CopyOf(result.subspan(half))});
-  actions_.emplace_back(std::in_place_type<WriteResult>,
-                        WriteResult{request, 0, Buffer::CopyOf(result.subspan(0, half))});
+                        WriteResult{request, half, key.result.Slice(half, key.result.elements() - half)});
+  actions_.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, 0, key.result.Slice(0, half)});
   Complete(request, absl::OkStatus(), key.id, Round(key.round));
 }
 

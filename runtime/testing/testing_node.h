@@ -53,7 +53,7 @@ class TestingNode : public Protocol {
     std::map<WorkerId, Part> parts;  // of the open round
     std::map<WorkerId, std::vector<Buffer>> kept;
     std::map<WorkerId, RequestId> pulls;
-    std::vector<float> result;
+    Buffer result;       // of the sum type
     uint64_t round = 0;  // the open one
     bool broadcast = true;
     bool complete = false;

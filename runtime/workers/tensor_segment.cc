@@ -28,7 +28,7 @@ constexpr double kFullShare = 0.99;
 constexpr unsigned kNoExecSeal = 0x0008;
 
 int64_t SlotBytes(const TensorSegment::Shape& shape) {
-  const int64_t size_bytes = shape.elements * static_cast<int64_t>(sizeof(float));
+  const int64_t size_bytes = shape.elements * SizeOf(shape.type);
   return (size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
 }
 
@@ -118,19 +118,19 @@ TensorSegment::~TensorSegment() {
   if (process_.IsHere()) munmap(memory_, size_bytes());
 }
 
-absl::Span<float> TensorSegment::gradient(uint32_t slot) const {
+TensorView TensorSegment::gradient(uint32_t slot) const {
   BANYAN_CHECK(slot < shape_.gradient_slots);
   return Slot(slot);
 }
 
-absl::Span<float> TensorSegment::result(uint32_t slot) const {
+TensorView TensorSegment::result(uint32_t slot) const {
   BANYAN_CHECK(slot < shape_.result_slots);
   return Slot(shape_.gradient_slots + slot);
 }
 
-absl::Span<float> TensorSegment::Slot(uint32_t index) const {
+TensorView TensorSegment::Slot(uint32_t index) const {
   auto* start = static_cast<char*>(memory_) + SlotBytes(shape_) * index;
-  return {reinterpret_cast<float*>(start), static_cast<size_t>(shape_.elements)};
+  return {start, shape_.elements, shape_.type};
 }
 
 }  // namespace banyan

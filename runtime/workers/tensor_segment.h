@@ -12,7 +12,8 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "core/data_type.h"
+#include "core/tensor_view.h"
 #include "posix/file_descriptor.h"
 #include "posix/home_process.h"
 
@@ -21,9 +22,10 @@ namespace banyan {
 class TensorSegment {
  public:
   struct Shape {
-    int64_t elements = 0;  // of one slot, float32
+    int64_t elements = 0;  // of one slot
     uint32_t gradient_slots = 0;
     uint32_t result_slots = 0;
+    DataType type = DataType::kFloat32;
   };
 
   // The node's side. RESOURCE_EXHAUSTED or the system's error when there is no memory.
@@ -41,15 +43,15 @@ class TensorSegment {
   const Shape& shape() const { return shape_; }
   int64_t size_bytes() const { return SizeBytes(shape_); }
   // REQUIRES: slot is below the number of slots.
-  absl::Span<float> gradient(uint32_t slot) const;
-  absl::Span<float> result(uint32_t slot) const;
+  TensorView gradient(uint32_t slot) const;
+  TensorView result(uint32_t slot) const;
 
   // For passing on; -1 after CloseFile. The mapping does not need it.
   int fd() const { return file_.get(); }
   void CloseFile() { file_.Close(); }
 
  private:
-  absl::Span<float> Slot(uint32_t index) const;
+  TensorView Slot(uint32_t index) const;
 
   FileDescriptor file_;
   void* const memory_;

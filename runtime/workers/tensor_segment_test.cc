@@ -27,16 +27,26 @@ TEST(TensorSegmentTest, BothSidesSeeTheSameSlots) {
   ASSERT_TRUE(worker.ok()) << worker.status();
   (*node)->CloseFile();
   for (int i = 0; i < 5; ++i) {
-    (*worker)->gradient(0)[i] = i;
-    (*worker)->gradient(1)[i] = 10 + i;
-    (*node)->result(0)[i] = 20 + i;
+    (*worker)->gradient(0).floats()[i] = i;
+    (*worker)->gradient(1).floats()[i] = 10 + i;
+    (*node)->result(0).floats()[i] = 20 + i;
   }
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ((*node)->gradient(0)[i], i);
-    EXPECT_EQ((*node)->gradient(1)[i], 10 + i);
-    EXPECT_EQ((*worker)->result(0)[i], 20 + i);
+    EXPECT_EQ((*node)->gradient(0).floats()[i], i);
+    EXPECT_EQ((*node)->gradient(1).floats()[i], 10 + i);
+    EXPECT_EQ((*worker)->result(0).floats()[i], 20 + i);
   }
   EXPECT_EQ((*node)->size_bytes(), 3 * 64);
+}
+
+TEST(TensorSegmentTest, HasTheSizeOfItsType) {
+  EXPECT_EQ(TensorSegment::SizeBytes({100, 2, 1, DataType::kFloat16}), 3 * 256);
+  EXPECT_EQ(TensorSegment::SizeBytes({100, 2, 1, DataType::kInt64}), 3 * 832);
+  EXPECT_EQ(TensorSegment::SizeBytes({int64_t{1} << 33, 2, 1, DataType::kFloat64}), (int64_t{3} << 33) * 8);
+  const auto node = TensorSegment::Create({3, 1, 1, DataType::kBFloat16});
+  ASSERT_TRUE(node.ok()) << node.status();
+  EXPECT_EQ((*node)->result(0).type(), DataType::kBFloat16);
+  EXPECT_EQ((*node)->result(0).size_bytes(), 6);
 }
 
 TEST(TensorSegmentTest, NobodyCanResizeIt) {
@@ -74,7 +84,7 @@ TEST(TensorSegmentTest, NamesTheLimitOfDescriptors) {
 TEST(TensorSegmentTest, AForkedChildHasNoPartOfIt) {
   auto node = TensorSegment::Create({1000, 2, 1});
   ASSERT_TRUE(node.ok()) << node.status();
-  (*node)->gradient(0)[0] = 7;
+  (*node)->gradient(0).floats()[0] = 7;
   const void* const page = (*node)->gradient(0).data();
   const int64_t size_bytes = (*node)->size_bytes();
   const pid_t child = fork();
@@ -89,7 +99,7 @@ TEST(TensorSegmentTest, AForkedChildHasNoPartOfIt) {
   int ended = -1;
   ASSERT_EQ(waitpid(child, &ended, 0), child);
   EXPECT_EQ(ended, 0);
-  EXPECT_EQ((*node)->gradient(0)[0], 7);
+  EXPECT_EQ((*node)->gradient(0).floats()[0], 7);
 }
 
 TEST(TensorSegmentTest, IsClosedOnExecAndNeverExecutable) {

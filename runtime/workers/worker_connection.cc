@@ -15,8 +15,8 @@ constexpr int kMaxWaitingCalls = 262144;
 constexpr size_t kMaxTensors = 65536;
 constexpr int kMostQuestions = 4096;
 
-Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
-  return Buffer::Wrap(slot.data(), slot.size(), DataType::kFloat32, MemoryKind::kShared, std::move(release));
+Buffer WrapSlot(TensorView slot, std::function<void()> release) {
+  return Buffer::Wrap(slot.data(), slot.elements(), slot.type(), MemoryKind::kShared, std::move(release));
 }
 
 }  // namespace
@@ -133,7 +133,8 @@ absl::Status WorkerConnection::On(const OpenTensor& open) {
   const bool has_room = tensors_.size() < kMaxTensors;
   absl::StatusOr<TensorLayout> layout = group_.Take(open.elements);
   if (!layout.ok()) return layout.status();
-  const TensorSegment::Shape shape{open.elements, rounds_in_flight_ + 1, rounds_in_flight_};
+  layout->type = open.type;
+  const TensorSegment::Shape shape{open.elements, rounds_in_flight_ + 1, rounds_in_flight_, open.type};
   lock.unlock();
   if (!has_room) {
     return refuse(absl::ResourceExhaustedError(
@@ -157,7 +158,8 @@ absl::Status WorkerConnection::On(const OpenTensor& open) {
   const TensorId id = std::exchange(next_tensor_, next_tensor_.Next());
   tensors_.emplace(id, std::move(tensor));
   lock.unlock();
-  Answer(TensorOpened{open.call, id, shape.elements, shape.gradient_slots, shape.result_slots}, std::move(memory));
+  Answer(TensorOpened{open.call, id, shape.elements, shape.gradient_slots, shape.result_slots, shape.type},
+         std::move(memory));
   return absl::OkStatus();
 }
 

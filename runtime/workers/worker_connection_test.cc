@@ -145,7 +145,7 @@ TEST_F(WorkerConnectionTest, AGradientSlotIsTheNodesUntilItsLastBufferGoes) {
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
-  segment_->gradient(1)[0] = 5;
+  segment_->gradient(1).floats()[0] = 5;
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPushPull, 1, 0, 9}).ok());
   WorkerPush push = TakeCall<WorkerPush>();
   EXPECT_EQ(push.key, KeyId(7));
@@ -167,7 +167,7 @@ TEST_F(WorkerConnectionTest, WeightsComeInAGradientSlot) {
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
-  segment_->gradient(1)[2] = 4;
+  segment_->gradient(1).floats()[2] = 4;
   ASSERT_TRUE(
       connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kRegisterWeights, 1, 0, 0}).ok());
   WorkerRegisterWeights call = TakeCall<WorkerRegisterWeights>();
@@ -264,7 +264,7 @@ TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   EXPECT_EQ(TakeReply<CallCompleted>(), (CallCompleted{CallId(4), absl::OkStatus(), Round(4)}));
   std::vector<float> expected(kLarge, 2);
   expected.push_back(3);
-  EXPECT_EQ(segment_->result(0), expected);
+  EXPECT_EQ(segment_->result(0).floats(), expected);
 }
 
 TEST_F(WorkerConnectionTest, AResultThatDoesNotFitIsAnError) {

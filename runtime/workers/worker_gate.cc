@@ -1,13 +1,18 @@
 #include "runtime/workers/worker_gate.h"
 
-#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compression/element_types.h"
 #include "protocol/event.h"
 
 namespace banyan {
+namespace {
+
+TensorView ViewOf(Buffer& buffer) { return {buffer.mutable_data(), buffer.elements(), buffer.type()}; }
+
+}  // namespace
 
 WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
@@ -119,12 +124,12 @@ void WorkerGate::Write(WriteResult write) {
   Buffer target = request.result.Slice(write.first_element, write.values.elements());
   if (target.size_bytes() <= ComputePool::kBriefBytes) {
     lock.unlock();
-    std::memcpy(target.mutable_data(), write.values.data(), write.values.size_bytes());
+    CopyRounded(write.values, ViewOf(target));
     return;
   }
   ++request.copies;
   pool_.Submit([self = shared_from_this(), id = write.request, target, values = std::move(write.values)]() mutable {
-    std::memcpy(target.mutable_data(), values.data(), values.size_bytes());
+    CopyRounded(values, ViewOf(target));
     values = Buffer();
     self->Copied(id);
   });

@@ -43,7 +43,7 @@ absl::StatusOr<StateShape> WorkerState::Open() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (segment_) return absl::FailedPreconditionError("the state has been shared before");
   layout_ = StateLayout(shape_.total_bytes());
-  const TensorSegment::Shape shape{layout_.slot_bytes() / static_cast<int64_t>(sizeof(float)), kSlots, kSlots};
+  const TensorSegment::Shape shape{layout_.slot_bytes(), kSlots, kSlots, DataType::kByte};
   if (absl::Status taken = budget_->Take(kWhat, shape); !taken.ok()) return taken;
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
@@ -86,10 +86,6 @@ std::optional<uint32_t> WorkerState::FreeSlot(const std::map<uint32_t, std::opti
   return std::nullopt;
 }
 
-absl::Span<uint8_t> WorkerState::BytesOf(absl::Span<float> slot) const {
-  return {reinterpret_cast<uint8_t*>(slot.data()), slot.size() * sizeof(float)};
-}
-
 void WorkerState::StartReads() {
   while (!reads_.empty()) {
     const std::optional<uint32_t> slot = FreeSlot(reading_);
@@ -111,7 +107,7 @@ void WorkerState::StartWrites() {
     if (!slot.has_value()) return;
     const auto [chunk, bytes] = std::move(writes_.front());
     writes_.pop_front();
-    const absl::Span<uint8_t> room = BytesOf(segment_->result(*slot));
+    const absl::Span<uint8_t> room = segment_->result(*slot).bytes();
     std::memcpy(room.data(), bytes.data(), std::min<size_t>(bytes.size_bytes(), room.size()));
     writing_[*slot] = chunk;
     reply_(StateWrite{*slot, chunk});
@@ -130,7 +126,7 @@ absl::Status WorkerState::OnFilled(WorkerId worker, const StateFilled& filled) {
     }
     read.chunk = reading->second;
     const int64_t size_bytes = read.chunk.has_value() ? layout_.SizeOf(*read.chunk) : layout_.hash_bytes();
-    const absl::Span<const uint8_t> slot = BytesOf(segment_->gradient(filled.slot));
+    const absl::Span<const uint8_t> slot = segment_->gradient(filled.slot).bytes();
     if (filled.is_filled) read.bytes = Buffer::CopyOfBytes(slot.subspan(0, size_bytes));
     reading_.erase(reading);
     StartReads();

@@ -62,7 +62,6 @@ class WorkerState {
   void StartReads();
   void StartWrites();
   std::optional<uint32_t> FreeSlot(const std::map<uint32_t, std::optional<ChunkIndex>>& used) const;
-  absl::Span<uint8_t> BytesOf(absl::Span<float> slot) const;
 
   const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
   const std::shared_ptr<SegmentBudget> budget_;  // likewise

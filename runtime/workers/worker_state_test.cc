@@ -34,8 +34,8 @@ class WorkerStateTest : public testing::Test {
     EXPECT_EQ(events.size(), 1u);
     return std::get<Kind>(std::get<StateCalled>(events.at(0)).call);
   }
-  float* SlotForNode(uint32_t slot) { return state_.segment()->gradient(slot).data(); }
-  float* SlotForWorker(uint32_t slot) { return state_.segment()->result(slot).data(); }
+  uint8_t* SlotForNode(uint32_t slot) { return state_.segment()->gradient(slot).bytes().data(); }
+  uint8_t* SlotForWorker(uint32_t slot) { return state_.segment()->result(slot).bytes().data(); }
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
@@ -50,14 +50,14 @@ TEST_F(WorkerStateTest, ReadsChunksThroughSlots) {
   EXPECT_EQ(state_.Opened(CallId(1)), (StateOpened{CallId(1), 1024, WorkerState::kSlots}));
   state_.OnTask(ReadState{kWorker, ChunkIndex(1)});
   EXPECT_EQ(TakeReplies<StateRead>(), (std::vector<StateRead>{{0, ChunkIndex(1)}}));
-  SlotForNode(0)[118] = 7;
+  SlotForNode(0)[475] = 7;
   ASSERT_TRUE(state_.OnFilled(kWorker, {0, true}).ok());
   const auto read = TakeCall<WorkerStateRead>();
   EXPECT_EQ(read.worker, kWorker);
   EXPECT_EQ(read.chunk, ChunkIndex(1));
   ASSERT_EQ(read.bytes.size_bytes(), 476) << "the last chunk is shorter";
-  SlotForNode(0)[118] = 8;
-  EXPECT_EQ(read.bytes.AsFloats().floats()[118], 7) << "the slot is free again";
+  SlotForNode(0)[475] = 8;
+  EXPECT_EQ(read.bytes.AsBytes().bytes()[475], 7) << "the slot is free again";
   state_.OnTask(ReadState{kWorker, std::nullopt});
   EXPECT_EQ(TakeReplies<StateHashesRead>().size(), 1u);
   ASSERT_TRUE(state_.OnFilled(kWorker, {0, true}).ok());
@@ -73,10 +73,10 @@ TEST_F(WorkerStateTest, WhatIsNotFilledIsEmpty) {
 
 TEST_F(WorkerStateTest, WritesChunksThroughSlots) {
   Open(3000);
-  const Buffer bytes = Buffer::CopyOf(std::vector<float>(256, 5));
+  const Buffer bytes = Buffer::CopyOfBytes(std::vector<uint8_t>(952, 5));
   state_.OnTask(WriteState{kWorker, ChunkIndex(2), bytes.AsBytes()});
   EXPECT_EQ(TakeReplies<StateWrite>(), (std::vector<StateWrite>{{0, ChunkIndex(2)}}));
-  EXPECT_EQ(SlotForWorker(0)[255], 5);
+  EXPECT_EQ(SlotForWorker(0)[951], 5);
   ASSERT_TRUE(state_.OnTaken(kWorker, {0, true}).ok());
   EXPECT_EQ(TakeCall<WorkerStateWritten>().chunk, ChunkIndex(2));
 }

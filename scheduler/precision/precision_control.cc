@@ -164,7 +164,7 @@ void PrecisionControl::DecideOldest() {
 }
 
 PrecisionRoute PrecisionControl::RouteOf(KeyId key) const {
-  if (!is_on()) return PrecisionRoute::kPlain;
+  if (!is_on() || IsExact(keys_->ShapeOf(key).layout.type)) return PrecisionRoute::kPlain;
   const std::string& name = keys_->NameOf(key);
   const std::optional<SliceBinding> slice = WholeSlice(binding_, name, keys_->ElementsOf(key));
   const PrecisionRoute route = slice.has_value() ? controller_->RouteOf(name, *slice) : PrecisionRoute::kPlain;

@@ -73,7 +73,8 @@ std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
   std::vector<KeySlice> rows;
   rows.reserve(last.value() - first.value() + 1);
   for (KeyId key = first; key <= last; key = key.Next()) {
-    rows.push_back(KeySlice{key, NameOf(key), ElementsOf(key), keys_[key.value() - 1].layout_hash});
+    const Key& row = keys_[key.value() - 1];
+    rows.push_back(KeySlice{key, row.name, row.elements, row.layout_hash, row.layout.type});
   }
   return rows;
 }

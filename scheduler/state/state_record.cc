@@ -46,6 +46,7 @@ struct Encoder {
       state::Key& added = *to.mutable_keys()->add_keys();
       added.set_name(key.name);
       added.set_elements(key.elements);
+      added.set_type(static_cast<uint32_t>(key.layout.type));
       for (const TensorLayout::Part& part : key.layout.parts) {
         added.add_parts()->set_name(part.name);
         added.mutable_parts()->rbegin()->set_elements(part.elements);
@@ -163,16 +164,18 @@ absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
   return StateRecord(std::move(record));
 }
 
-StateRecord ReadKeys(const state::Keys& from) {
+absl::StatusOr<StateRecord> ReadKeys(const state::Keys& from) {
   KeysRecord record;
   record.first_key = KeyId(from.first_key());
   for (const state::Key& key : from.keys()) {
+    if (key.type() > static_cast<uint32_t>(kLastElementType)) return Malformed("a key of an unknown type");
     record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
+    record.keys.back().layout.type = static_cast<DataType>(key.type());
     for (const state::Part& part : key.parts()) {
       record.keys.back().layout.parts.push_back({part.name(), part.elements()});
     }
   }
-  return record;
+  return StateRecord(std::move(record));
 }
 
 absl::StatusOr<StateRecord> ReadClosed(const state::Closed& from) {

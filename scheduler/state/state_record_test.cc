@@ -66,6 +66,11 @@ TEST(StateRecordTest, RefusesAnUnknownRoute) {
   }
 }
 
+TEST(StateRecordTest, RefusesAnUnknownTypeOfElements) {
+  const KeysRecord keys = {KeyId(1), {{"w", 3, {{}, static_cast<DataType>(static_cast<int>(kLastElementType) + 1)}}}};
+  EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(keys)).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(StateRecordTest, RefusesAPlanOfNothing) {
   const EpochPlan::Binding good = {KeyId(1), KeyId(2), Round(1), Round(2), Attempt(1), 10};
   EXPECT_TRUE(DecodeStateRecord(EncodeStateRecord(EpochPlanRecord{Epoch(2), PolicyVersion(2), {}, {good}})).ok());

@@ -39,7 +39,7 @@ ResultChecker::Knowledge ResultChecker::KnowledgeOf(const TrainingPlan::Tensor& 
   if (plan_->source != nullptr) return Knowledge::kNothing;
   if (op_ != AggregationOp::kSum && op_ != AggregationOp::kMean) return Knowledge::kNothing;
   const CompressionRule* rule = RuleFor(compression, tensor.name, tensor.elements);
-  if (rule == nullptr) return Knowledge::kEachRound;
+  if (rule == nullptr || IsExact(tensor.type)) return Knowledge::kEachRound;
   return UsesErrorFeedback(*rule) ? Knowledge::kUpToFlush : Knowledge::kNothing;
 }
 

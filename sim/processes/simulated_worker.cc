@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
+#include "sim/training/typed_values.h"
 
 namespace banyan {
 namespace {
@@ -68,8 +69,9 @@ void SimulatedWorker::Initialise() {
   for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     Buffer values = Buffer::Allocate(plan_->tensors[tensor].elements);
     plan_->Fill(name_, tensor, Round(0), values.mutable_floats());
+    const DataType type = plan_->tensors[tensor].type;
     Call(WorkerInit{Ask(Kind::kInit, tensor, Round(0), true), name_.worker, plan_->tensors[tensor].name,
-                    std::move(values)});
+                    InType(std::move(values), type), TensorLayout{{}, type}});
   }
 }
 
@@ -108,6 +110,7 @@ void SimulatedWorker::Push(size_t tensor) {
   const RoundKind kind = plan_->KindOf(round);
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->Fill(name_, tensor, round, gradient.mutable_floats());
+  gradient = InType(std::move(gradient), plan_->tensors[tensor].type);
   if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
   if (plan_->loss && tensor == 0) {
     const double loss = plan_->loss(round);
@@ -132,7 +135,7 @@ void SimulatedWorker::RegisterWeights(size_t tensor) {
   Buffer weights = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->FillWeights(name_, tensor, Round(tensors_[tensor].pushed), weights.mutable_floats());
   Call(WorkerRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
-                             std::move(weights)});
+                             InType(std::move(weights), plan_->tensors[tensor].type)});
 }
 
 void SimulatedWorker::OnWriteResult(const WriteResult& write) {
@@ -143,8 +146,8 @@ void SimulatedWorker::OnWriteResult(const WriteResult& write) {
     listener_->OnMisuse(agenda_->now(), name_, absl::StrCat("a result was written outside of any waiting request"));
     return;
   }
-  const absl::Span<const float> values = write.values.floats();
-  std::copy(values.begin(), values.end(), found->second.result.begin() + write.first_element);
+  WriteAsFloats(write.values,
+                absl::MakeSpan(found->second.result).subspan(write.first_element, write.values.elements()));
   std::fill(found->second.written.begin() + write.first_element, found->second.written.begin() + end, true);
 }
 

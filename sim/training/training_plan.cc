@@ -27,12 +27,14 @@ void TrainingPlan::FillWeights(WorkerName worker, size_t tensor, Round round, ab
 }
 
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
+  const bool is_half = IsHalf(plan.tensors[tensor].type);
   uint64_t state = Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
   for (float& value : values) {
     state += kOddStep;
     const uint64_t mixed = (state ^ (state >> 32)) * kMixer;
     value = static_cast<float>(static_cast<int>(mixed >> 53) - (kLargestGradient + 1));
     if (value < -kLargestGradient) value = kLargestGradient;
+    if (is_half) value = static_cast<float>(static_cast<int>(value) % (kLargestHalf + 1));
   }
 }
 

@@ -12,6 +12,7 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "core/data_type.h"
 #include "core/ids.h"
 #include "proto/chunk_message.h"
 #include "sim/training/gradient_source.h"
@@ -24,6 +25,7 @@ struct TrainingPlan {
     std::string name;
     int64_t elements = 0;
     int32_t priority = 0;
+    DataType type = DataType::kFloat32;
   };
 
   std::vector<Tensor> tensors;
@@ -71,8 +73,10 @@ struct TrainingPlan {
   void FillWeights(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
 };
 
-// Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact.
+// Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact. Of a half type
+// they are of at most kLargestHalf in size, so that those of 36 workers are.
 inline constexpr int kLargestGradient = 1023;
+inline constexpr int kLargestHalf = 7;
 
 // Writes to `values` what `worker` contributes to `tensor` in `round`, element by element, where the plan has no
 // source.

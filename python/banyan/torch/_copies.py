@@ -25,7 +25,7 @@ class Copies:
 
     def slot(self, tensor: torch.Tensor) -> torch.Tensor:
         """Makes room for a tensor's numbers in the host's memory."""
-        return torch.empty(tensor.shape, dtype=torch.float32)
+        return torch.empty(tensor.shape, dtype=tensor.dtype)
 
     def out(self, tensor: torch.Tensor, slot: torch.Tensor) -> Callable[[], None]:
         """Begins to copy a tensor into its slot, after the work that the device has been given."""
@@ -53,7 +53,7 @@ class CudaCopies(Copies):
         self._stream = torch.cuda.Stream(device)
 
     def slot(self, tensor: torch.Tensor) -> torch.Tensor:
-        return torch.empty(tensor.shape, dtype=torch.float32, pin_memory=True)
+        return torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
 
     def out(self, tensor: torch.Tensor, slot: torch.Tensor) -> Callable[[], None]:
         self._stream.wait_stream(torch.cuda.current_stream(self._device))

@@ -30,7 +30,7 @@ def trained(module: torch.nn.Module) -> List[Named]:
 def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None) -> List[List[Named]]:
     """Cuts parameters into groups of about `key_bytes`, the last parameters first: backward has their gradients first.
 
-    Those that `is_alone` chooses are groups of their own.
+    A group is of one type. Those that `is_alone` chooses are groups of their own.
 
     >>> layers = [(str(i), torch.nn.Parameter(torch.zeros(10))) for i in range(3)]
     >>> [[name for name, _ in group] for group in cut(layers, 80)]
@@ -39,18 +39,19 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
     [['2', '0'], ['1']]
     """
     groups: List[List[Named]] = []
-    shared: List[Named] = []  # the group that grows
-    size = 0.0
+    growing: Dict[torch.dtype, List[Named]] = {}
+    sizes: Dict[torch.dtype, float] = {}
     for name, each in reversed(named):
         if is_alone is not None and is_alone(name, each):
             groups.append([(name, each)])
             continue
-        if not shared or size + 4 * each.numel() > key_bytes:
-            shared = []
-            groups.append(shared)
-            size = 0
-        shared.append((name, each))
-        size += 4 * each.numel()
+        size = each.numel() * each.element_size()
+        if each.dtype not in growing or sizes[each.dtype] + size > key_bytes:
+            growing[each.dtype] = []
+            groups.append(growing[each.dtype])
+            sizes[each.dtype] = 0
+        growing[each.dtype].append((name, each))
+        sizes[each.dtype] += size
     return groups
 
 

@@ -27,8 +27,8 @@ def attach(
     """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
 
     Gives all workers the parameters of the lowest one. They travel in groups of about `key_mb` MiB, named by `name`, the
-    parameters and their shapes, so that sites whose models differ hear of it. bfloat16 and float16 gradients travel as
-    float32; those on GPUs by way of pinned memory, while the GPU goes on. Every process of every node attaches the same
+    parameters and their shapes, so that sites whose models differ hear of it. Gradients travel in
+    their own type, those on GPUs by way of pinned memory, while the GPU goes on. Every process of every node attaches the same
     model, as a worker of its own.
 
     With `weighted`, workers count by their samples: set `sync.weight` before each step's last backward pass, to 0 where
@@ -154,22 +154,22 @@ class Attachment:
             wire_name(f"{self._name}-buffer", name, each): each
             for name, each in self._inner.named_buffers() if each.numel() > 0
         }
-        as_float = {name: each.detach().float().contiguous().clone() for name, each in buffers.items()}
+        copies = {name: _copy_of_buffer(each) for name, each in buffers.items()}
         if not buffers:
             return
         if not self._buffers_known:
-            for name, each in as_float.items():
+            for name, each in copies.items():
                 self._job.init(name, each, timeout=timeout)
             self._buffers_known = True
         tickets = [
             self._job.push_pull(name, value, out=value) if buffers[name].is_floating_point()
             else self._job.broadcast(name, value)
-            for name, value in as_float.items()
+            for name, value in copies.items()
         ]
         for ticket in tickets:
             ticket.wait(timeout)
-        for name, value in as_float.items():
-            buffers[name].copy_(value)  # integers above 2^24 are rounded
+        for name, value in copies.items():
+            buffers[name].copy_(value)
 
     @torch.no_grad()
     def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Operation:
@@ -300,6 +300,12 @@ class Attachment:
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
+
+
+def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:
+    """Copies a buffer to the host, small integers and flags as int32."""
+    is_small = not buffer.is_floating_point() and buffer.dtype not in (torch.int32, torch.int64)
+    return buffer.detach().to("cpu", torch.int32 if is_small else buffer.dtype, copy=True).contiguous()
 
 
 # Without annotations, as torch would compare these texts with types.
