@@ -75,6 +75,7 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
   config.roots = overlay.topology.roots;
   config.arity = overlay.topology.arity;
   config.shares = overlay.topology.shares;
+  config.budget_per_round = overlay.topology.budget_per_round;
   config.auxiliary = overlay.multipath.enabled;
   config.chunk_max_elements = overlay.chunks.max_elements;
   config.chunk_min_elements = overlay.chunks.min_elements;

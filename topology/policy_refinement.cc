@@ -9,6 +9,7 @@
 #include "topology/auxiliary_paths.h"
 #include "topology/evaluation/auxiliary_rate.h"
 #include "topology/evaluation/policy_value.h"
+#include "topology/fit/price_fit.h"
 
 namespace banyan {
 namespace {
@@ -55,6 +56,13 @@ void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy)
   policy.auxiliary = std::move(auxiliary_paths);
 }
 
+// Keeps the price of a round and of what auxiliary paths may carry within the budget, as far as shares can.
+void HoldBudget(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
+  if (!config.budget_per_round.has_value() || config.tensor_elements.empty()) return;
+  HoldPrice(view, config.tensor_elements, *config.budget_per_round, policy);
+  DropDearPaths(view, policy);
+}
+
 }  // namespace
 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
@@ -70,11 +78,13 @@ void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy&
     DropUnusedPaths(policy.trees, auxiliary_paths);
     policy.auxiliary = std::move(auxiliary_paths);
   }
+  HoldBudget(config, view, policy);
   Value(config, view, policy);
 }
 
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   if (config.auxiliary) policy.auxiliary = FindAuxiliaryPaths(policy, view, config.auxiliary_limits);
+  if (config.budget_per_round.has_value()) DropDearPaths(view, policy);
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {
     BalanceShares(view, policy);
   }
