@@ -10,6 +10,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -63,6 +64,68 @@ TEST(PlanCommandTest, AdvisesUpgrades) {
   EXPECT_GT(json["upgrades"][0]["worth"].as<double>(), 0);
   EXPECT_FALSE(json["upgrades"][0]["doubled_seconds"]) << "of no model";
   EXPECT_EQ(Plan({kInternet2, "--advise", "--planner", "fapt"}).code, 2);
+}
+
+constexpr char kCloud9[] = "deploy/topologies/cloud9.yaml";
+
+TEST(PlanCommandTest, SaysWhatRoundsCost) {
+  const std::vector<std::string> arguments = {kCloud9, "--model-bytes", "1GB", "--rounds", "1000"};
+  const Outcome plan = Plan(arguments);
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out,
+              ContainsRegex("price +[0-9.]+ for 10\\^9 bytes of the model, [0-9.]+ a round, [0-9]+.* for 1000"));
+  std::vector<std::string> as_json = arguments;
+  as_json.push_back("--json");
+  const YAML::Node json = YAML::Load(Plan(as_json).out);
+  EXPECT_NEAR(json["training_price"].as<double>(), 1000 * json["round_price"].as<double>(), 1e-6);
+  EXPECT_NEAR(json["price_per_gb"].as<double>(), json["round_price"].as<double>(), 0.02) << "of 10^9 bytes";
+  // Each byte leaves each of the nine hosts once on its way up and eight times in all on its way down.
+  EXPECT_GT(json["round_price"].as<double>(), 16 * 0.087);
+  EXPECT_LT(json["round_price"].as<double>(), 16 * 0.15);
+}
+
+TEST(PlanCommandTest, KeepsABudget) {
+  const auto json = [](const std::string& budget) {
+    const Outcome plan = Plan({kCloud9, "--model-bytes", "1GB", "--budget", budget, "--json"});
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    return YAML::Load(plan.out);
+  };
+  const YAML::Node small = json("1.6");
+  EXPECT_LE(small["round_price"].as<double>(), 1.6);
+  EXPECT_GT(small["round_price"].as<double>(), 1.55) << "what may be spent makes rounds shorter";
+  EXPECT_LT(json("1.65")["round_seconds"].as<double>(), small["round_seconds"].as<double>());
+  const Outcome too_small = Plan({kCloud9, "--model-bytes", "1GB", "--budget", "0.5"});
+  EXPECT_EQ(too_small.code, 1);
+  EXPECT_THAT(too_small.err, ContainsRegex("costs at least 1\\.[0-9]+, over the cheapest trees; the budget is 0.5"));
+  EXPECT_EQ(Plan({kCloud9, "--budget", "2"}).code, 2) << "without a model";
+  EXPECT_EQ(Plan({kCloud9, "--model-bytes", "1GB", "--budget", "-2"}).code, 2);
+  EXPECT_EQ(Plan({kCloud9, "--model-bytes", "1GB", "--budget", "2", "--planner", "fapt"}).code, 2);
+}
+
+TEST(PlanCommandTest, ShowsTheFrontier) {
+  const std::string overlay = TemporaryFile("priced.yaml",
+                                            "nodes: [{name: a, price_per_gb: 0.1}, {name: b}, {name: c}, {name: d}]\n"
+                                            "links:\n"
+                                            "  - {between: [a, b], mbps: 100}\n"
+                                            "  - {between: [a, c], mbps: 100}\n"
+                                            "  - {between: [a, d], mbps: 100}\n"
+                                            "  - {between: [b, c], mbps: 20, price_per_gb: 0.01}\n"
+                                            "  - {between: [c, d], mbps: 30, price_per_gb: 0.02}\n");
+  const std::vector<std::string> arguments = {overlay, "--model-bytes", "1GB", "--frontier"};
+  std::vector<std::string> as_json = arguments;
+  as_json.push_back("--json");
+  const YAML::Node json = YAML::Load(Plan(as_json).out);
+  ASSERT_GE(json.size(), 5u);
+  for (size_t i = 1; i < json.size(); ++i) {
+    EXPECT_GT(json[i]["round_price"].as<double>(), json[i - 1]["round_price"].as<double>());
+    EXPECT_LT(json[i]["round_seconds"].as<double>(), json[i - 1]["round_seconds"].as<double>());
+  }
+  EXPECT_NEAR(json[0]["round_price"].as<double>(), 0.13, 1e-9) << "a sends once, and then it goes on to b, c and d";
+  const Outcome text = Plan(arguments);
+  EXPECT_THAT(text.out, StartsWith("price a round  seconds a round   Mbit/s\n         0.13"));
+  const Outcome no_price = Plan({kInternet2, "--model-bytes", "1GB", "--frontier"});
+  EXPECT_EQ(no_price.code, 1);
+  EXPECT_THAT(no_price.err, HasSubstr("no link has a price; set price_per_gb"));
 }
 
 TEST(PlanCommandTest, PlansFromMeasurements) {

@@ -19,8 +19,8 @@ struct PlanPrice {
   double per_gb = 0;              // of the model
   std::optional<double> a_round;  // of a model that is known
   int64_t rounds = 0;             // of a training; 0: unknown
-  // What each link costs, per 10^9 bytes of the model, by position in view.links(). With the planned parts of auxiliary
-  // paths.
+  // What each link costs, per 10^9 bytes of the model, by position in view.links(); empty where auxiliary paths are
+  // planned to carry a part.
   std::vector<double> by_link;
 };
 
@@ -29,7 +29,7 @@ struct PlanPrice {
 std::optional<PlanPrice> PriceOfPlan(const Policy& policy, const NetworkView& view,
                                      const std::vector<int64_t>& tensor_elements, int64_t rounds);
 
-// A line of what a round and a training cost, and the links that cost most.
+// Lines of what a round and a training cost, and of the links that cost most.
 std::string PriceText(const PlanPrice& price, const NetworkView& view);
 
 // Writes price_per_gb, with a model round_price and, with rounds, training_price into an open object.

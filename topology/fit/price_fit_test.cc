@@ -38,7 +38,8 @@ Policy Plan(const NetworkView& view, std::optional<double> budget, const std::ve
 // All half trees of a small overlay on every root, one after the other: as parents, and by the links that they load.
 class AllHalves {
  public:
-  AllHalves(const NetworkView& view, bool is_reduce) : view_(view), is_reduce_(is_reduce), by_root_(view.nodes().size()) {
+  AllHalves(const NetworkView& view, bool is_reduce)
+      : view_(view), is_reduce_(is_reduce), by_root_(view.nodes().size()) {
     for (size_t root = 0; root < view.nodes().size(); ++root) {
       std::vector<size_t> parents(view.nodes().size(), root);
       Extend(root, 0, parents);
@@ -189,8 +190,8 @@ TEST(PriceFitTest, PlansAreWithinTheBudgetAndCloseToTheFastestThatAre) {
   double worst = 0;
   for (int seed = 1; seed <= draws; ++seed) {
     Random random(static_cast<uint64_t>(seed));
-    const NetworkView view =
-        Priced(seed % 2 == 0 ? RandomNetwork(4, 2, static_cast<uint64_t>(seed)) : CompleteNetwork(4, 50 + seed), random);
+    const NetworkView view = Priced(
+        seed % 2 == 0 ? RandomNetwork(4, 2, static_cast<uint64_t>(seed)) : CompleteNetwork(4, 50 + seed), random);
     const BruteForce best(view);
     const double least = best.LeastPrice();
     const double most = RoundPrice(Plan(view, std::nullopt), view, kModel);

@@ -97,22 +97,23 @@ void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   link.b = ReadName(*between->items[1], where, problems).value_or("");
 }
 
-// Reads one number for both directions, or [a to b, b to a]. Leaves alone what is not there or is wrong.
-void ReadBothWays(YamlMapReader& map, const char* key, const NumberRange& range, double scale, double& a_to_b,
+// Reads one number for both directions, or [a to b, b to a]. Leaves alone what is wrong; false where the key is absent.
+bool ReadBothWays(YamlMapReader& map, const char* key, const NumberRange& range, double scale, double& a_to_b,
                   double& b_to_a, YamlProblems& problems) {
   const YamlValue* value = map.Find(key);
-  if (value == nullptr) return;
+  if (value == nullptr) return false;
   const std::string where = map.PathOf(key);
   if (value->kind == YamlValue::Kind::kSequence && value->items.size() != 2) {
     problems.Add(value->place, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
                                             value->items.size()));
-    return;
+    return true;
   }
   const bool both = value->kind != YamlValue::Kind::kSequence;
   const std::optional<double> there = ReadNumber(both ? *value : *value->items[0], where, range, problems);
   const std::optional<double> back = ReadNumber(both ? *value : *value->items[1], where, range, problems);
   if (there.has_value()) a_to_b = *there * scale;
   if (back.has_value()) b_to_a = *back * scale;
+  return true;
 }
 
 double ReadLoss(YamlMapReader& map, YamlProblems& problems) {
@@ -133,13 +134,12 @@ LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProble
   link.place = value.place;
   YamlMapReader map(value, where, problems);
   ReadBetween(map, link, problems);
-  link.has_rates = map.Find("mbps") != nullptr;
-  ReadBothWays(map, "mbps", kMbps, kBitsPerMegabit, link.a_to_b_bps, link.b_to_a_bps, problems);
-  ReadBothWays(map, "price_per_gb", kPricePerGb, 1, link.a_to_b_price_per_gb, link.b_to_a_price_per_gb, problems);
+  link.has_rates = ReadBothWays(map, "mbps", kMbps, kBitsPerMegabit, link.a_to_b_bps, link.b_to_a_bps, problems);
   double delay_ms = 0;
   map.Number("delay_ms", kDelayMs, delay_ms);
   link.delay = absl::Milliseconds(delay_ms);
   link.loss_fraction = ReadLoss(map, problems);
+  ReadBothWays(map, "price_per_gb", kPricePerGb, 1, link.a_to_b_price_per_gb, link.b_to_a_price_per_gb, problems);
   map.Finish();
   return link;
 }
