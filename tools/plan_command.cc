@@ -80,7 +80,7 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
       "banyan plan",
       "Plans how gradients travel over an overlay: trees, shares, delays, auxiliary paths, the all-reduce rates\n"
       "that the links allow without and with these, and a bound that no scheme can beat. Or says which links\n"
-      "to make faster.",
+      "to make faster, or what faster rounds cost.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.OptionalPositional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Text("from-measurements", "FILE",
@@ -192,7 +192,7 @@ int PrintFrontier(const PlanFlags& flags, const NetworkView& view, const Planner
 // With six digits, and never less.
 std::string RoundedUp(double price) {
   const double step = std::pow(10, std::floor(std::log10(price)) - 5);
-  return absl::StrFormat("%.6g", std::ceil(price / step) * step);
+  return absl::StrFormat("%.6g", std::ceil((1 - kBudgetRounding) * price / step) * step);
 }
 
 // Tells whether the plan is within the budget: otherwise nothing is, as planners then take the cheapest trees.

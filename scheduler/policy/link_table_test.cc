@@ -189,10 +189,11 @@ TEST_F(LinkTableTest, KnowledgeSurvivesARestart) {
 // Measurements do not know them.
 TEST_F(LinkTableTest, PricesAreTheOverlays) {
   ASSERT_TRUE(Report(Sample(4)).ok());
-  const std::vector<NetworkLink> measured = MeasuredLinks(table_.View(), TriangleNetwork());
-  std::vector<NetworkLink> links(TriangleNetwork().links().begin(), TriangleNetwork().links().end());
+  const NetworkView free = TriangleNetwork();
+  const std::vector<NetworkLink> measured = MeasuredLinks(table_.View(), free);
+  std::vector<NetworkLink> links(free.links().begin(), free.links().end());
   for (NetworkLink& link : links) link.price_per_gb = 0.02;
-  const NetworkView priced = *TriangleNetwork().WithLinks(links);
+  const NetworkView priced = *free.WithLinks(links);
   table_.Believe(priced);
   EXPECT_EQ(table_.View().FindLink(kA, kB)->price_per_gb, 0.02);
   EXPECT_EQ(WithMeasured(priced, measured).FindLink(kA, kB)->price_per_gb, 0.02);

@@ -16,7 +16,7 @@ constexpr double kLeastGain = 1e-3;
 // The part of the shortest round that its last point may take longer.
 constexpr double kCloseToShortest = 5e-3;
 // Halvings of the prices among which the last point is looked for.
-constexpr int kHalvings = 6;
+constexpr int kHalvings = 5;
 
 class Frontier {
  public:
