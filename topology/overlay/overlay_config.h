@@ -48,7 +48,7 @@ struct NodeConfig {
   std::optional<double> down_cap_bps;
   std::string public_key;  // Z85, 40 characters; empty for none
   std::optional<EarthPosition> position;
-  FilePlace place;  // for messages
+  FilePlace place;          // for messages
   double price_per_gb = 0;  // of 10^9 bytes that it sends, in any currency
 };
 
