@@ -214,6 +214,7 @@ int PrintPlan(const PlanFlags& flags, const NetworkView& view, const PlannerConf
   const absl::Duration least =
       LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
   const std::optional<PlanPrice> price = PriceOfPlan(*policy, view, config.tensor_elements, flags.rounds);
+  if (flags.budget.has_value() && !price.has_value()) return Fail(NoPrices(), err);
   if (const absl::Status status = CheckBudget(config, price); !status.ok()) return Fail(status, err);
   out << (flags.json  ? PlanJson(*policy, view, least, price)
           : flags.dot ? PlanDot(*policy, view)

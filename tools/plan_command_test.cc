@@ -112,6 +112,7 @@ TEST(PlanCommandTest, KeepsABudget) {
   EXPECT_THAT(too_small.err, HasSubstr("costs at least 0.013, over the cheapest trees; the budget is 0.0129: raise"));
   EXPECT_EQ(json("0.013")["round_price"].as<double>(), 0.013);
   EXPECT_EQ(Plan({overlay, "--budget", "2"}).code, 2) << "without a model";
+  EXPECT_THAT(Plan({kInternet2, "--model-bytes", "1MB", "--budget", "2"}).err, HasSubstr("no link has a price"));
   EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "-2"}).code, 2);
   EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "2", "--planner", "fapt"}).code, 2);
 }

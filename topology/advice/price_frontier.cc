@@ -76,12 +76,14 @@ class Frontier {
 
 }  // namespace
 
+absl::Status NoPrices() {
+  return absl::FailedPreconditionError("no link has a price; set price_per_gb of nodes or links in the overlay");
+}
+
 absl::StatusOr<std::vector<FrontierPoint>> FindPriceFrontier(const NetworkView& view, const PlannerConfig& config) {
   const bool has_price = std::any_of(view.links().begin(), view.links().end(),
                                      [](const NetworkLink& link) { return link.price_per_gb > 0; });
-  if (!has_price) {
-    return absl::FailedPreconditionError("no link has a price; set price_per_gb of nodes or links in the overlay");
-  }
+  if (!has_price) return NoPrices();
   return Frontier(view, config).Find();
 }
 

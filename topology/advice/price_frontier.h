@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "topology/network_view.h"
@@ -19,6 +20,9 @@ struct FrontierPoint {
   absl::Duration round_time;  // that is predicted
   double rate_bps = 0;
 };
+
+// Returns what is wrong where no link has a price.
+absl::Status NoPrices();
 
 // Returns the points by price, each faster than those before, for the model and the roots of `config`; its budget does
 // not matter. Prices and times are those of plans (PlanForModel), the last one as fast as without a budget but for half
