@@ -27,28 +27,28 @@ class Frontier {
     if (!fastest.ok()) return fastest.status();
     absl::StatusOr<FrontierPoint> cheapest = Plan(0);
     if (!cheapest.ok()) return cheapest.status();
-    std::vector<FrontierPoint> points = {*cheapest};
     const double most = LeastPriceOfFast(*cheapest, *fastest);
     for (int i = 1; i < kFrontierPlans; ++i) {
       const double part = static_cast<double>(i) / (kFrontierPlans - 1);
-      absl::StatusOr<FrontierPoint> point = Plan(cheapest->price + part * (most - cheapest->price));
-      if (point.ok()) points.push_back(*point);
+      const absl::StatusOr<FrontierPoint> point = Plan(cheapest->price + part * (most - cheapest->price));
+      if (!point.ok()) return point.status();
     }
-    return WithoutDominated(std::move(points));
+    return WithoutDominated(std::move(planned_));
   }
 
  private:
-  absl::StatusOr<FrontierPoint> Plan(std::optional<double> budget) const {
+  absl::StatusOr<FrontierPoint> Plan(std::optional<double> budget) {
     PlannerConfig config = config_;
     config.budget_per_round = budget;
     absl::StatusOr<Policy> policy = PlanForModel(view_, config);
     if (!policy.ok()) return policy.status();
     ValueOn(view_, config.tensor_elements, *policy);
-    return FrontierPoint{RoundPrice(*policy, view_, config.tensor_elements), policy->round_time, policy->rate_bps};
+    planned_.push_back({RoundPrice(*policy, view_, config.tensor_elements), policy->round_time, policy->rate_bps});
+    return planned_.back();
   }
 
   // A plan that knows no prices pays more than it need.
-  double LeastPriceOfFast(const FrontierPoint& cheapest, const FrontierPoint& fastest) const {
+  double LeastPriceOfFast(const FrontierPoint& cheapest, const FrontierPoint& fastest) {
     double too_low = cheapest.price;
     double enough = std::max(fastest.price, cheapest.price);
     for (int i = 0; i < kHalvings; ++i) {
@@ -72,6 +72,7 @@ class Frontier {
 
   const NetworkView& view_;
   const PlannerConfig& config_;
+  std::vector<FrontierPoint> planned_;
 };
 
 }  // namespace

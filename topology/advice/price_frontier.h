@@ -12,7 +12,8 @@
 
 namespace banyan {
 
-// So many plans make a frontier; those that are no faster than a cheaper one are left out.
+// So many budgets make a frontier, and some by which its end is found. Plans that are no faster than a cheaper one are
+// left out.
 inline constexpr int kFrontierPlans = 16;
 
 struct FrontierPoint {
@@ -25,8 +26,8 @@ struct FrontierPoint {
 absl::Status NoPrices();
 
 // Returns the points by price, each faster than those before, for the model and the roots of `config`; its budget does
-// not matter. Prices and times are those of plans (PlanForModel), the last one as fast as without a budget but for half
-// a percent. FAILED_PRECONDITION where no link has a price; other errors are PlanForModel's. REQUIRES: as PlanForModel.
+// not matter. Prices and times are those of plans (PlanForModel), the last one about as fast as without a budget.
+// FAILED_PRECONDITION where no link has a price; other errors are PlanForModel's. REQUIRES: as PlanForModel.
 absl::StatusOr<std::vector<FrontierPoint>> FindPriceFrontier(const NetworkView& view, const PlannerConfig& config);
 
 }  // namespace banyan
