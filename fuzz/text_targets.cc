@@ -25,7 +25,7 @@ nodes:
   - name: n3
 links:
   - {between: [n1, n2], mbps: &rate [38, 54], delay_ms: 15, loss_percent: 0.02}
-  - {between: [n2, n3], mbps: *rate}
+  - {between: [n2, n3], mbps: *rate, price_per_gb: [0.01, 2]}
 topology: {planner: fapt, roots: all, update_seconds: 5, update_rate: 0}
 aggregation: {op: mean, quorum: 0.75, grace_seconds: 2}
 compression:

@@ -43,6 +43,9 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
     link.b_to_a_bps /= static_cast<double>(scale);
     link.loss_fraction = std::min(kMostLoss, link.loss_fraction * static_cast<double>(scale));
   }
+  // A round carries less by as much.
+  std::optional<double>& budget = overlay.topology.budget_per_round;
+  if (budget.has_value()) budget = *budget / static_cast<double>(scale);
   for (SharedConfig& shared : overlay.shared) shared.capacity_bps /= static_cast<double>(scale);
   if (overlay.scheduler.address.empty()) overlay.scheduler.address = "tcp://scheduler:7700";
   for (NodeConfig& node : overlay.nodes) {

@@ -27,6 +27,13 @@ TEST(OverlayScalingTest, EverythingInBytesIsDivided) {
   EXPECT_EQ((*scaled.links)[0].a_to_b_bps, kDefaultLinkBps / 64);
 }
 
+TEST(OverlayScalingTest, ARoundThatCarriesLessMayCostLess) {
+  OverlayConfig overlay = ThreeNodes();
+  EXPECT_FALSE(ScaleOverlay(overlay, 64).topology.budget_per_round.has_value());
+  overlay.topology.budget_per_round = 32;
+  EXPECT_EQ(ScaleOverlay(overlay, 64).topology.budget_per_round, 0.5);
+}
+
 // The bytes of a packet are the scale's part of one, and still as many are lost of a job's.
 TEST(OverlayScalingTest, EachByteIsLostAsOftenAsThoseThatItStandsFor) {
   OverlayConfig overlay = ScaleOverlay(ThreeNodes(), 1);

@@ -52,6 +52,7 @@ std::string NodeText(const NodeConfig& node) {
   if (node.down_cap_bps.has_value()) {
     absl::StrAppend(&text, ", down_mbps: ", Number(*node.down_cap_bps / kBitsPerMegabit));
   }
+  if (node.price_per_gb > 0) absl::StrAppend(&text, ", price_per_gb: ", Number(node.price_per_gb));
   return text + "}\n";
 }
 
@@ -59,7 +60,8 @@ std::string LinkText(const LinkConfig& link) {
   return absl::StrCat("- {between: [", link.a, ", ", link.b, "], mbps: [", Number(link.a_to_b_bps / kBitsPerMegabit),
                       ", ", Number(link.b_to_a_bps / kBitsPerMegabit),
                       "], delay_ms: ", Number(absl::ToDoubleMilliseconds(link.delay)),
-                      ", loss_percent: ", Number(100 * link.loss_fraction), "}\n");
+                      ", loss_percent: ", Number(100 * link.loss_fraction), ", price_per_gb: [",
+                      Number(link.a_to_b_price_per_gb), ", ", Number(link.b_to_a_price_per_gb), "]}\n");
 }
 
 std::string SharedText(const SharedConfig& shared) {
@@ -97,6 +99,7 @@ std::string TopologyText(const TopologyConfig& topology) {
   append("roots", Or(topology.roots, "all"));
   if (topology.root.has_value()) append("root", *topology.root);
   append("k", absl::StrCat(topology.arity));
+  if (topology.budget_per_round.has_value()) append("budget_per_round", Number(*topology.budget_per_round));
   append("shares", topology.shares == ShareRule::kBalanced ? "balanced" : "quality");
   return absl::StrCat(text, ", update_seconds: ", Number(absl::ToDoubleSeconds(topology.update_interval)),
                       ", update_rate: ", Number(topology.update_rate), "}\n");

@@ -26,6 +26,22 @@ TEST(OverlayTextTest, QuorumAndOrderAreReadBack) {
   EXPECT_EQ(read->aggregation, overlay.aggregation);
 }
 
+TEST(OverlayTextTest, PricesAreReadBack) {
+  OverlayConfig overlay = MakeScenario(1).cluster.overlay;
+  ASSERT_TRUE(overlay.links.has_value());
+  overlay.nodes[1].price_per_gb = 0.09;
+  overlay.links->front().a_to_b_price_per_gb = 1.0 / 3;
+  overlay.links->front().b_to_a_price_per_gb = 2;
+  overlay.topology.planner = "packed";
+  overlay.topology.budget_per_round = 0.1;
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  EXPECT_EQ(read->nodes[1].price_per_gb, 0.09);
+  EXPECT_EQ(read->links->front().a_to_b_price_per_gb, 1.0 / 3);
+  EXPECT_EQ(read->links->front().b_to_a_price_per_gb, 2);
+  EXPECT_EQ(read->topology.budget_per_round, 0.1);
+}
+
 TEST(OverlayTextTest, CompressionIsReadBack) {
   OverlayConfig overlay = MakeScenario(1).cluster.overlay;
   overlay.compression = {.rules = {{.keys = "a \"b\" \\*",

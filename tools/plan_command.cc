@@ -1,6 +1,7 @@
 #include "tools/plan_command.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,16 +9,23 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "tools/command_line.h"
 #include "tools/flags/planner_flags.h"
 #include "tools/model_size.h"
 #include "tools/reports/advice_report.h"
+#include "tools/reports/gnuplot_run.h"
 #include "tools/reports/plan_report.h"
+#include "tools/reports/price_report.h"
+#include "topology/advice/price_frontier.h"
 #include "topology/advice/upgrade_advice.h"
 #include "topology/evaluation/round_bound.h"
+#include "topology/fit/price_fit.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/measured_links.h"
+#include "topology/overlay/overlay_topology.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
@@ -39,14 +47,40 @@ struct PlanFlags {
   bool dot = false;
   bool advise = false;
   bool yaml = false;
+  std::optional<double> budget;  // of a round
+  int64_t rounds = 0;            // of a training; 0: unknown
+  bool frontier = false;
+  std::string plot;
 };
+
+absl::Status ReadBudget(absl::string_view text, PlanFlags& flags) {
+  double budget = 0;
+  if (!absl::SimpleAtod(text, &budget) || !std::isfinite(budget) || budget < 0) {
+    return absl::InvalidArgumentError(absl::StrCat("expected a price of at least 0, got '", text, "'"));
+  }
+  flags.budget = budget;
+  return absl::OkStatus();
+}
+
+void AddPriceFlags(CommandLine& line, PlanFlags& flags) {
+  line.Custom("budget", "P",
+              "the fastest rounds that cost at most P each, at the price_per_gb of links and nodes; default: "
+              "topology.budget_per_round",
+              [&flags](absl::string_view value) { return ReadBudget(value, flags); });
+  line.Switch("frontier", "what rounds cost and take, from the cheapest to the fastest", &flags.frontier);
+  line.Text("plot", "FILE.svg", "draw the frontier (needs gnuplot)", &flags.plot);
+  line.Integer("rounds", "N", "of a training, whose price is told too", 1, int64_t{1} << 40, &flags.rounds);
+  for (const char* name : {"budget", "frontier", "rounds"}) line.Needs(name, "model-bytes");
+  line.Needs("plot", "frontier");
+  for (const char* other : {"budget", "dot", "auxiliary", "advise"}) line.Exclude("frontier", other);
+}
 
 CommandLine MakeCommandLine(PlanFlags& flags) {
   CommandLine line(
       "banyan plan",
       "Plans how gradients travel over an overlay: trees, shares, delays, auxiliary paths, the all-reduce rates\n"
       "that the links allow without and with these, and a bound that no scheme can beat. Or says which links\n"
-      "to make faster.",
+      "to make faster, or what faster rounds cost.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.OptionalPositional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Text("from-measurements", "FILE",
@@ -67,15 +101,23 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
                 if (bytes.ok()) flags.model_bytes = *bytes;
                 return bytes.status();
               });
+  AddPriceFlags(line, flags);
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
   line.Switch("yaml", "print the overlay that the measurements make, to begin with", &flags.yaml);
   line.Exclude("json", "dot");
   line.Needs("yaml", "from-measurements");
-  for (const char* other : {"planner", "roots", "shares", "root", "k", "auxiliary", "dot", "yaml"}) {
+  for (const char* other :
+       {"planner", "roots", "shares", "root", "k", "auxiliary", "dot", "yaml", "budget", "rounds"}) {
     line.Exclude("advise", other);
   }
   return line;
+}
+
+absl::Status CheckPriceUse(const std::string& planner) {
+  const std::string fault = UseFault("budget_per_round", planner);
+  if (fault.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--budget and --frontier: ", fault, "; add --planner packed"));
 }
 
 absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
@@ -83,7 +125,9 @@ absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
   absl::Status status = flags.planner.Apply(overlay);
   if (flags.arity > 0) status.Update(CheckPlannerUse("k", topology.planner));
   if (flags.root.has_value()) status.Update(CheckPlannerUse("root", topology.planner));
+  if (flags.budget.has_value() || flags.frontier) status.Update(CheckPriceUse(topology.planner));
   if (!status.ok()) return status;
+  if (flags.budget.has_value()) topology.budget_per_round = flags.budget;
   if (!flags.auxiliary.empty()) overlay.multipath.enabled = flags.auxiliary == "on";
   if (flags.arity > 0) topology.arity = static_cast<int>(flags.arity);
   if (flags.root.has_value()) {
@@ -135,6 +179,49 @@ int PrintAdvice(const PlanFlags& flags, const NetworkView& view, std::ostream& o
   return kExitSuccess;
 }
 
+int PrintFrontier(const PlanFlags& flags, const NetworkView& view, const PlannerConfig& config, std::ostream& out,
+                  std::ostream& err) {
+  const absl::StatusOr<std::vector<FrontierPoint>> points = FindPriceFrontier(view, config);
+  if (!points.ok()) return Fail(points.status(), err);
+  out << (flags.json ? FrontierJson(*points, flags.rounds) : FrontierText(*points, flags.rounds));
+  if (flags.plot.empty()) return kExitSuccess;
+  const absl::Status drawn = RunGnuplot(FrontierGnuplot(*points, flags.plot));
+  return drawn.ok() ? kExitSuccess : Fail(drawn, err);
+}
+
+// With six digits, and never less.
+std::string RoundedUp(double price) {
+  const double step = std::pow(10, std::floor(std::log10(price)) - 5);
+  return absl::StrFormat("%.6g", std::ceil((1 - kBudgetRounding) * price / step) * step);
+}
+
+// Tells whether the plan is within the budget: otherwise nothing is, as planners then take the cheapest trees.
+absl::Status CheckBudget(const PlannerConfig& config, const std::optional<PlanPrice>& price) {
+  if (!config.budget_per_round.has_value() || !price.has_value() || !price->a_round.has_value()) {
+    return absl::OkStatus();
+  }
+  if (*price->a_round <= (1 + kBudgetRounding) * *config.budget_per_round) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrFormat("a round of this model costs at least %s, over the cheapest trees; the budget is %.6g: raise it",
+                      RoundedUp(*price->a_round), *config.budget_per_round));
+}
+
+int PrintPlan(const PlanFlags& flags, const NetworkView& view, const PlannerConfig& config, std::ostream& out,
+              std::ostream& err) {
+  absl::StatusOr<Policy> policy = MakePolicy(view, config);
+  if (!policy.ok()) return Fail(policy.status(), err);
+  policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  const absl::Duration least =
+      LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
+  const std::optional<PlanPrice> price = PriceOfPlan(*policy, view, config.tensor_elements, flags.rounds);
+  if (flags.budget.has_value() && !price.has_value()) return Fail(NoPrices(), err);
+  if (const absl::Status status = CheckBudget(config, price); !status.ok()) return Fail(status, err);
+  out << (flags.json  ? PlanJson(*policy, view, least, price)
+          : flags.dot ? PlanDot(*policy, view)
+                      : PlanText(*policy, view, least, price));
+  return kExitSuccess;
+}
+
 }  // namespace
 
 int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -155,15 +242,8 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
   if (flags.model_bytes > 0) config->tensor_elements = {flags.model_bytes / kElementBytes};
-  absl::StatusOr<Policy> policy = MakePolicy(view, *config);
-  if (!policy.ok()) return Fail(policy.status(), err);
-  policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
-  const absl::Duration least =
-      LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
-  out << (flags.json  ? PlanJson(*policy, view, least)
-          : flags.dot ? PlanDot(*policy, view)
-                      : PlanText(*policy, view, least));
-  return kExitSuccess;
+  if (flags.frontier) return PrintFrontier(flags, view, *config, out, err);
+  return PrintPlan(flags, view, *config, out, err);
 }
 
 }  // namespace banyan

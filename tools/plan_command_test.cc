@@ -7,9 +7,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "tools/reports/price_report.h"
+
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -63,6 +66,80 @@ TEST(PlanCommandTest, AdvisesUpgrades) {
   EXPECT_GT(json["upgrades"][0]["worth"].as<double>(), 0);
   EXPECT_FALSE(json["upgrades"][0]["doubled_seconds"]) << "of no model";
   EXPECT_EQ(Plan({kInternet2, "--advise", "--planner", "fapt"}).code, 2);
+}
+
+// The cheapest way is from a once, and on to b, c and d: 0.13 for 10^9 bytes. Others are faster.
+constexpr char kPriced[] = R"(
+nodes: [{name: a, price_per_gb: 0.1}, {name: b}, {name: c}, {name: d}]
+links:
+  - {between: [a, b], mbps: 100}
+  - {between: [a, c], mbps: 100}
+  - {between: [a, d], mbps: 100}
+  - {between: [b, c], mbps: 20, price_per_gb: 0.01}
+  - {between: [c, d], mbps: 30, price_per_gb: 0.02}
+)";
+
+TEST(PlanCommandTest, SaysWhatRoundsCost) {
+  const std::vector<std::string> arguments = {"deploy/topologies/cloud9.yaml", "--model-bytes", "1GB", "--rounds", "9"};
+  const Outcome plan = Plan(arguments);
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, ContainsRegex("price +[0-9.]+ for 10\\^9 bytes of the model, [0-9.]+ a round, [0-9.]+ for 9"));
+  std::vector<std::string> as_json = arguments;
+  as_json.push_back("--json");
+  const YAML::Node json = YAML::Load(Plan(as_json).out);
+  const auto a_round = json["round_price"].as<double>();
+  EXPECT_NEAR(json["training_price"].as<double>(), 9 * a_round, 1e-6);
+  EXPECT_NEAR(json["price_per_gb"].as<double>(), a_round, 0.02) << "of 10^9 bytes";
+  // Sixteen links of a tree carry each byte, of hosts that ask between these prices.
+  EXPECT_GT(a_round, 16 * 0.087);
+  EXPECT_LT(a_round, 16 * 0.15);
+  EXPECT_FALSE(YAML::Load(Plan({kInternet2, "--model-bytes", "1MB", "--json"}).out)["round_price"]);
+}
+
+TEST(PlanCommandTest, KeepsABudget) {
+  const std::string overlay = TemporaryFile("priced.yaml", kPriced);
+  const auto json = [&overlay](const std::string& budget) {
+    const Outcome plan = Plan({overlay, "--model-bytes", "100MB", "--budget", budget, "--json"});
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    return YAML::Load(plan.out);
+  };
+  const YAML::Node small = json("0.016");
+  EXPECT_LE(small["round_price"].as<double>(), 0.016);
+  EXPECT_GT(small["round_price"].as<double>(), 0.0155) << "what may be spent makes rounds shorter";
+  EXPECT_LT(json("0.02")["round_seconds"].as<double>(), small["round_seconds"].as<double>());
+  const Outcome too_small = Plan({overlay, "--model-bytes", "100MB", "--budget", "0.0129"});
+  EXPECT_EQ(too_small.code, 1);
+  EXPECT_THAT(too_small.err, HasSubstr("costs at least 0.013, over the cheapest trees; the budget is 0.0129: raise"));
+  EXPECT_EQ(json("0.013")["round_price"].as<double>(), 0.013);
+  EXPECT_EQ(Plan({overlay, "--budget", "2"}).code, 2) << "without a model";
+  EXPECT_THAT(Plan({kInternet2, "--model-bytes", "1MB", "--budget", "2"}).err, HasSubstr("no link has a price"));
+  EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "-2"}).code, 2);
+  EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "2", "--planner", "fapt"}).code, 2);
+}
+
+TEST(PlanCommandTest, ShowsTheFrontier) {
+  const std::string overlay = TemporaryFile("priced.yaml", kPriced);
+  const YAML::Node json = YAML::Load(Plan({overlay, "--model-bytes", "10MB", "--frontier", "--json"}).out);
+  ASSERT_GE(json.size(), 5u);
+  for (size_t i = 1; i < json.size(); ++i) {
+    EXPECT_GT(json[i]["round_price"].as<double>(), json[i - 1]["round_price"].as<double>());
+    EXPECT_LT(json[i]["round_seconds"].as<double>(), json[i - 1]["round_seconds"].as<double>());
+  }
+  EXPECT_NEAR(json[0]["round_price"].as<double>(), 0.0013, 1e-9);
+  const Outcome no_price = Plan({kInternet2, "--model-bytes", "1GB", "--frontier"});
+  EXPECT_EQ(no_price.code, 1);
+  EXPECT_THAT(no_price.err, HasSubstr("no link has a price; set price_per_gb"));
+}
+
+TEST(PlanCommandTest, DrawsTheFrontier) {
+  const std::vector<FrontierPoint> points = {{0.5, absl::Seconds(40), 2e6}, {0.75, absl::Seconds(20), 4e6}};
+  EXPECT_EQ(FrontierText(points, 0),
+            "price a round  seconds a round   Mbit/s\n"
+            "          0.5               40      2.0\n"
+            "         0.75               20      4.0\n");
+  EXPECT_THAT(FrontierText(points, 2160), HasSubstr("                 1080       1\n")) << "price and days";
+  EXPECT_THAT(FrontierGnuplot(points, "it's.svg"), HasSubstr("set output 'it''s.svg'"));
+  EXPECT_THAT(FrontierGnuplot(points, "a.svg"), HasSubstr("0.5 40\n0.75 20\nEND\nplot"));
 }
 
 TEST(PlanCommandTest, PlansFromMeasurements) {

@@ -73,9 +73,10 @@ absl::StatusOr<NetworkView> NetworkView::Create(std::vector<NetworkNode> nodes, 
     }
     if (link.from == link.to) return absl::InvalidArgumentError(absl::StrCat(what, " joins a node to itself"));
     if (!IsRate(link.throughput_bps) || !(link.loss_fraction >= 0 && link.loss_fraction < 1) ||
-        link.delay < absl::ZeroDuration() || link.delay == absl::InfiniteDuration()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, " needs a finite throughput above 0, a finite delay of at least 0, and a loss in [0, 1)"));
+        !(link.price_per_gb >= 0 && std::isfinite(link.price_per_gb)) || link.delay < absl::ZeroDuration() ||
+        link.delay == absl::InfiniteDuration()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          what, " needs a finite throughput above 0, a finite delay and price of at least 0, and a loss in [0, 1)"));
     }
     if (i > 0 && !LinkBefore(view.links_[i - 1], link)) {
       return absl::InvalidArgumentError(absl::StrCat(what, " is there twice"));

@@ -41,6 +41,7 @@ struct NetworkLink {
   double loss_fraction = 0;   // in [0, 1)
   LinkSource source = LinkSource::kBelieved;
   bool is_guessed = false;  // nobody has told or measured the rate
+  double price_per_gb = 0;  // of 10^9 bytes that cross it, with what its sender pays for them; finite, at least 0
 
   friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };

@@ -35,6 +35,11 @@ struct PlannerConfig {
   // The sizes of the model's tensors in KeyId order; empty while the model is unknown.
   std::vector<int64_t> tensor_elements;
   std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
+  // packed: what a round of the model may cost, in the currency of the links' prices; empty: whatever it does. Where
+  // it has a value and the model is not known, the plan is of the cheapest trees.
+  std::optional<double> budget_per_round = std::nullopt;
+  // packed: what 10^9 bytes of the model may cost; PlanForModel derives it from the budget.
+  std::optional<double> most_per_gb = std::nullopt;
 };
 
 // Tells if the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).

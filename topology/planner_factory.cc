@@ -54,6 +54,11 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
               .broadcast_parent = *std::move(broadcast)};
 }
 
+PlannerConfig OfLeastPrice(PlannerConfig config) {
+  config.most_per_gb = 0;
+  return config;
+}
+
 }  // namespace
 
 std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom", "packed"}; }
@@ -75,6 +80,7 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
   config.roots = overlay.topology.roots;
   config.arity = overlay.topology.arity;
   config.shares = overlay.topology.shares;
+  config.budget_per_round = overlay.topology.budget_per_round;
   config.auxiliary = overlay.multipath.enabled;
   config.chunk_max_elements = overlay.chunks.max_elements;
   config.chunk_min_elements = overlay.chunks.min_elements;
@@ -94,8 +100,9 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  absl::StatusOr<Policy> policy =
-      FitsTreesToModel(config) ? PlanForModel(view, config) : (*planner)->Plan(view, config);
+  absl::StatusOr<Policy> policy = FitsTreesToModel(config)              ? PlanForModel(view, config)
+                                  : config.budget_per_round.has_value() ? (*planner)->Plan(view, OfLeastPrice(config))
+                                                                        : (*planner)->Plan(view, config);
   if (!policy.ok()) return policy;
   RefinePolicy(config, view, *policy);
   return policy;

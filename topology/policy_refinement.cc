@@ -9,6 +9,7 @@
 #include "topology/auxiliary_paths.h"
 #include "topology/evaluation/auxiliary_rate.h"
 #include "topology/evaluation/policy_value.h"
+#include "topology/fit/price_fit.h"
 
 namespace banyan {
 namespace {
@@ -55,6 +56,13 @@ void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy)
   policy.auxiliary = std::move(auxiliary_paths);
 }
 
+// Keeps the price of a round and of what auxiliary paths may carry within the budget; false where shares cannot.
+bool HoldBudget(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
+  if (!config.budget_per_round.has_value() || config.tensor_elements.empty()) return true;
+  DropDearPaths(view, policy);
+  return HoldPrice(view, config.tensor_elements, *config.budget_per_round, policy);
+}
+
 }  // namespace
 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
@@ -62,6 +70,7 @@ void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy&
   const bool is_balanced = is_packed || (config.shares == ShareRule::kBalanced && !SharesAreGiven(config));
   Value(config, view, policy);
   if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
+  Policy before = policy;
   // Packed trees use the links themselves and do not count on auxiliary paths.
   std::vector<Route> auxiliary_paths;
   if (is_packed) std::swap(auxiliary_paths, policy.auxiliary);
@@ -70,11 +79,14 @@ void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy&
     DropUnusedPaths(policy.trees, auxiliary_paths);
     policy.auxiliary = std::move(auxiliary_paths);
   }
+  // What the balance has left may be the dear trees alone.
+  if (!HoldBudget(config, view, policy)) policy = std::move(before);
   Value(config, view, policy);
 }
 
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   if (config.auxiliary) policy.auxiliary = FindAuxiliaryPaths(policy, view, config.auxiliary_limits);
+  if (config.budget_per_round.has_value()) DropDearPaths(view, policy);
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {
     BalanceShares(view, policy);
   }

@@ -37,6 +37,8 @@ put 644 "$share/chrony" deploy/chrony/*.conf
 put 644 "$share/prometheus" deploy/prometheus/alerts.yaml
 put 644 "$share/grafana" deploy/grafana/banyan.json
 put 644 "$share/kubernetes" deploy/kubernetes/*.yaml
+put 644 "$share/helm" deploy/helm/*.yaml
+put 644 "$share/helm/templates" deploy/helm/templates/*.yaml
 put 755 "$share/slurm" deploy/slurm/banyan.sbatch
 put 755 "$share/image" deploy/image/make_image.sh
 

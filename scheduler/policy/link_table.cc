@@ -140,9 +140,10 @@ void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
       entry->link.delay = link.delay;
       continue;
     }
-    const double loss_fraction = entry->link.loss_fraction;
+    const NetworkLink believed = entry->link;
     *entry = Entry(link);
-    entry->link.loss_fraction = loss_fraction;
+    entry->link.loss_fraction = believed.loss_fraction;
+    entry->link.price_per_gb = believed.price_per_gb;
   }
   MarkPlanned();
 }
@@ -158,6 +159,7 @@ void LinkTable::Believe(NetworkView believed) {
     if (was->throughput_bps == is.throughput_bps && was->delay == is.delay) entry = old;
     entry.reported = old.reported;
     entry.link.loss_fraction = is.loss_fraction;
+    entry.link.price_per_gb = is.price_per_gb;
   }
   entries_ = std::move(entries);
   believed_ = std::move(believed);

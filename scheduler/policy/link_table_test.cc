@@ -186,6 +186,19 @@ TEST_F(LinkTableTest, KnowledgeSurvivesARestart) {
       4e6);
 }
 
+// Measurements do not know them.
+TEST_F(LinkTableTest, PricesAreTheOverlays) {
+  ASSERT_TRUE(Report(Sample(4)).ok());
+  const NetworkView free = TriangleNetwork();
+  const std::vector<NetworkLink> measured = MeasuredLinks(table_.View(), free);
+  std::vector<NetworkLink> links(free.links().begin(), free.links().end());
+  for (NetworkLink& link : links) link.price_per_gb = 0.02;
+  const NetworkView priced = *free.WithLinks(links);
+  table_.Believe(priced);
+  EXPECT_EQ(table_.View().FindLink(kA, kB)->price_per_gb, 0.02);
+  EXPECT_EQ(WithMeasured(priced, measured).FindLink(kA, kB)->price_per_gb, 0.02);
+}
+
 TEST_F(LinkTableTest, DelaysSurviveARestartWithoutARate) {
   LinkMeasurement sample = Sample(4, false);
   sample.delay = absl::Milliseconds(9);

@@ -102,6 +102,7 @@ void CompareLinks(const OverlayConfig& was, const OverlayConfig& is, Comparison&
     comparison.Free(name + ".mbps", old->throughput_bps / 1e6, link.throughput_bps / 1e6);
     comparison.Free(name + ".delay_ms", absl::ToDoubleMilliseconds(old->delay), absl::ToDoubleMilliseconds(link.delay));
     comparison.Free(name + ".loss_percent", old->loss_fraction * 100, link.loss_fraction * 100);
+    comparison.Free(name + ".price_per_gb", old->price_per_gb, link.price_per_gb);
   }
   for (const NetworkLink& link : before.links()) {
     if (after.FindLink(link.from, link.to) != nullptr) continue;
@@ -124,6 +125,7 @@ void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, Compar
   comparison.Free("topology.root", was.root, is.root);
   comparison.Free("topology.shares", was.shares, is.shares);
   comparison.Free("topology.k", was.arity, is.arity);
+  comparison.Free("topology.budget_per_round", was.budget_per_round, is.budget_per_round);
   comparison.Free("topology.update_seconds", was.update_interval, is.update_interval);
   comparison.Free("topology.update_rate", was.update_rate, is.update_rate);
   if (!std::equal(was.trees.begin(), was.trees.end(), is.trees.begin(), is.trees.end(), SameTree)) {

@@ -56,6 +56,10 @@ TEST(OverlayChangeTest, TellsWhatChanges) {
               ElementsAre("awareness.estimator: delivery -> one_way_delay"));
   EXPECT_THAT(*Change("max_elements: 1000", "max_elements: 500"), ElementsAre("chunks.max_elements: 1000 -> 500"));
   EXPECT_THAT(*Change("mbps: 10", "mbps: [20, 10]"), ElementsAre("links[a to b].mbps: 10 -> 20"));
+  EXPECT_THAT(*Change("mbps: 10", "mbps: 10, price_per_gb: [0.5, 0]"),
+              ElementsAre("links[a to b].price_per_gb: 0 -> 0.5"));
+  EXPECT_THAT(*Change("planner: fapt", "planner: packed, budget_per_round: 3"),
+              ElementsAre("topology.planner: fapt -> packed", "topology.budget_per_round: (default) -> 3"));
   EXPECT_THAT(*Change("planner: fapt", "planner: custom, trees: [{root: a, reduce: {b: a}}]"), SizeIs(2));
 }
 

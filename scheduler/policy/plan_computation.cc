@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "topology/evaluation/policy_value.h"
+#include "topology/fit/price_fit.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_refinement.h"
@@ -52,7 +53,14 @@ void PlanComputation::ValueInUse(const NetworkView& view) {
   Policy& refreshed = in_use_->refreshed;
   refreshed.bound_bps = policy_->bound_bps;
   RefreshShares(config_, view, refreshed);
-  if (IsClose(refreshed, *policy_)) policy_ = refreshed;
+  if (IsClose(refreshed, *policy_) && !IsTooDear(refreshed, view)) policy_ = refreshed;
+}
+
+bool PlanComputation::IsTooDear(const Policy& refreshed, const NetworkView& view) const {
+  if (!config_.budget_per_round.has_value() || config_.tensor_elements.empty()) return false;
+  const double planned = RoundPrice(*policy_, view, config_.tensor_elements);
+  const double most = (1 + kBudgetRounding) * std::max(*config_.budget_per_round, planned);
+  return RoundPrice(refreshed, view, config_.tensor_elements) > most;
 }
 
 int64_t PlanComputation::size_bytes() const {

@@ -46,6 +46,8 @@ class PlanComputation : public Computation {
 
  private:
   void ValueInUse(const NetworkView& view);
+  // Tells if a round of the policy in use costs more than the budget allows, or than the plan does.
+  bool IsTooDear(const Policy& refreshed, const NetworkView& view) const;
 
   NetworkView view_;
   std::vector<NodeId> members_;

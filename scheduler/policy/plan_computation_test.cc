@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "topology/evaluation/simple_bound.h"
+#include "topology/fit/price_fit.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner_factory.h"
 #include "topology/samples/sample_networks.h"
@@ -48,6 +49,27 @@ NetworkView Wavering(const NetworkView& view, double factor) {
   std::vector<NetworkLink> links(view.links().begin(), view.links().end());
   for (size_t i = 0; i < links.size(); i += 2) links[i].throughput_bps *= factor;
   return *NetworkView::Create({view.nodes().begin(), view.nodes().end()}, links);
+}
+
+// Over the fast links a round is much sooner done than over the cheap ones.
+TEST(PlanComputationTest, APolicyInUseThatCostsMoreThanTheBudgetGoes) {
+  NetworkView view = CompleteNetwork(3, 100);
+  std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+  for (NetworkLink& link : links) link.price_per_gb = 0.05;
+  links[0].price_per_gb = links[2].price_per_gb = 0.01;
+  view = *view.WithLinks(links);
+  PlannerConfig config;
+  config.tensor_elements = {10'000'000};
+  PlanComputation free(view, AllNodes(view), config);
+  free.Run();
+  const Policy in_use = *free.TakePolicy();
+  const double price = RoundPrice(in_use, view, config.tensor_elements);
+  config.budget_per_round = 0.97 * price;
+  PlanComputation within(view, AllNodes(view), config, in_use);
+  within.Run();
+  const absl::StatusOr<Policy> policy = within.TakePolicy();
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_LE(RoundPrice(*policy, view, config.tensor_elements), *config.budget_per_round);
 }
 
 TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "sim/sample_overlays.h"
 #include "sim/testing/internet2_simulation.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -52,6 +53,30 @@ TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
   for (const SimulationReport::LinkReport& link : report->links) {
     EXPECT_NEAR(static_cast<double>(link.bytes), 4 * 5e6, 0.03 * 4 * 5e6);
   }
+}
+
+// From n1 bytes are dear and fast; between the others slow and cheap.
+TEST(SimulationTest, AJobKeepsItsBudget) {
+  SimulationOptions options = Internet2Simulation(10000000, 8);
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
+      "nodes: [{name: n1, price_per_gb: 0.1}, {name: n2}, {name: n3}, {name: n4}]\n"
+      "links: [{between: [n1, n2], mbps: 100}, {between: [n1, n3], mbps: 100}, {between: [n1, n4], mbps: 100},\n"
+      "        {between: [n2, n3], mbps: 20, price_per_gb: 0.01}, {between: [n3, n4], mbps: 30, price_per_gb: 0.02}]\n"
+      "topology: {budget_per_round: 0.0016}\n",
+      "priced.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  options.overlay = *overlay;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const NetworkView view = MakeNetworkView(*overlay);
+  double price = 0;
+  for (const SimulationReport::LinkReport& link : report->links) {
+    price += static_cast<double>(link.bytes) / 1e9 * view.FindLink(link.from, link.to)->price_per_gb / 8;
+  }
+  EXPECT_LT(price, 1.03 * 0.0016) << "with headers and control messages";
+  EXPECT_GT(price, 0.9 * 0.0016);
+  options.overlay.topology.budget_per_round.reset();
+  EXPECT_LT(Simulate(options)->synchronisation_p50, 0.8 * report->synchronisation_p50) << "who pays more is faster";
 }
 
 TEST(SimulationTest, HeadersAndAcknowledgementsMakeRoundsLonger) {

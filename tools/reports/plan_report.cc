@@ -129,7 +129,8 @@ std::string AuxiliaryDot(const Policy& policy, const NetworkView& view) {
 
 }  // namespace
 
-std::string PlanText(const Policy& policy, const NetworkView& view, absl::Duration least_round) {
+std::string PlanText(const Policy& policy, const NetworkView& view, absl::Duration least_round,
+                     const std::optional<PlanPrice>& price) {
   std::string text = absl::StrFormat("planner         %s\nnetwork         %d nodes, %d directed links\n",
                                      policy.planner, view.nodes().size(), view.links().size());
   absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s (of the model, summed and sent back to all)\n",
@@ -148,6 +149,7 @@ std::string PlanText(const Policy& policy, const NetworkView& view, absl::Durati
                           "least time      %.3g s (for links, delays and hosts, however it is planned), %.2f of it\n",
                           absl::ToDoubleSeconds(least_round), absl::FDivDuration(least_round, policy.round_time));
   }
+  if (price.has_value()) absl::StrAppend(&text, PriceText(*price, view));
   size_t name_width = 4;
   for (const Tree& tree : policy.trees) name_width = std::max(name_width, view.NameOf(tree.root).size());
   absl::StrAppend(&text, TreeTable(policy, view, name_width));
@@ -160,7 +162,8 @@ std::string PlanText(const Policy& policy, const NetworkView& view, absl::Durati
                       RoutesText(policy.auxiliary, "auxiliary paths", view));
 }
 
-std::string PlanJson(const Policy& policy, const NetworkView& view, absl::Duration least_round) {
+std::string PlanJson(const Policy& policy, const NetworkView& view, absl::Duration least_round,
+                     const std::optional<PlanPrice>& price) {
   JsonWriter json;
   json.BeginObject().Name("planner").String(policy.planner);
   json.Name("rate_mbps").Number(policy.rate_bps / kBitsPerMegabit);
@@ -171,6 +174,7 @@ std::string PlanJson(const Policy& policy, const NetworkView& view, absl::Durati
     json.Name("round_seconds").Number(absl::ToDoubleSeconds(policy.round_time));
     json.Name("least_round_seconds").Number(absl::ToDoubleSeconds(least_round));
   }
+  if (price.has_value()) WritePrice(*price, json);
   json.Name("chunk_max_elements").Integer(policy.chunk_max_elements);
   json.Name("trees").BeginArray();
   for (const Tree& tree : policy.trees) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "absl/types/span.h"
 #include "topology/evaluation/round_time.h"
 #include "topology/fit/chunk_fit.h"
+#include "topology/fit/price_fit.h"
 #include "topology/fit/share_rounding.h"
 #include "topology/fit/share_search.h"
 #include "topology/packing/packed_planner.h"
@@ -59,6 +61,8 @@ class ModelFit {
       : view_(view), config_(config), rates_only_(config), many_(AllowsManyDraws(view.nodes().size())) {
     // Plans are valued only when their chunks suit the model.
     rates_only_.tensor_elements.clear();
+    if (config.budget_per_round.has_value())
+      rates_only_.most_per_gb = *config.budget_per_round / ModelGigabytes(config.tensor_elements);
   }
 
   absl::StatusOr<Policy> Best() const;
@@ -67,11 +71,20 @@ class ModelFit {
   struct Candidate {
     Policy policy;
     absl::Duration round_time;
+    double too_dear = 0;  // what a round costs, if that is more than the budget
   };
+
+  static bool IsBetter(const Candidate& a, const Candidate& b) {
+    return std::tie(a.too_dear, a.round_time) < std::tie(b.too_dear, b.round_time);
+  }
 
   absl::Duration Time(const Policy& policy) const { return PredictRoundTime(policy, view_, config_.tensor_elements); }
   // With the chunks that suit it.
   Candidate Fitted(Policy policy) const;
+  // With the shares that keep it within the budget, if there is one.
+  Candidate Held(Candidate candidate) const;
+  // Of the cheapest trees, which are within any budget that some plan keeps.
+  absl::StatusOr<Policy> Cheapest() const;
   // Packed for chunks of this size, beginning with these trees.
   std::vector<Candidate> Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const;
   // FAPT's that could be sooner done than `to_beat`.
@@ -88,6 +101,20 @@ ModelFit::Candidate ModelFit::Fitted(Policy policy) const {
   policy.chunk_max_elements = config_.chunk_max_elements;
   const absl::Duration time = FitChunks(view_, config_.tensor_elements, config_.chunk_min_elements, policy);
   return {std::move(policy), time};
+}
+
+ModelFit::Candidate ModelFit::Held(Candidate candidate) const {
+  if (!config_.budget_per_round.has_value()) return candidate;
+  const bool holds = HoldPrice(view_, config_.tensor_elements, *config_.budget_per_round, candidate.policy);
+  candidate.too_dear = holds ? 0 : RoundPrice(candidate.policy, view_, config_.tensor_elements);
+  candidate.round_time = Time(candidate.policy);
+  return candidate;
+}
+
+absl::StatusOr<Policy> ModelFit::Cheapest() const {
+  PlannerConfig config = rates_only_;
+  config.most_per_gb = 0;
+  return PackedPlanner().Plan(view_, config);
 }
 
 std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const {
@@ -119,27 +146,35 @@ std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
 }
 
 Policy ModelFit::WithSearchedShares(Candidate best) const {
+  Candidate held = best;
   Policy rounded = best.policy;
   RoundShares(view_, config_.tensor_elements, rounded);
   Policy chosen = Time(rounded) <= best.round_time ? std::move(rounded) : std::move(best.policy);
   SearchShares(view_, config_.tensor_elements, chosen);
-  return chosen;
+  if (!config_.budget_per_round.has_value()) return chosen;
+  // The search knows nothing of prices.
+  Candidate searched = Held({std::move(chosen), absl::InfiniteDuration()});
+  return IsBetter(searched, held) ? std::move(searched.policy) : std::move(held.policy);
 }
 
 absl::StatusOr<Policy> ModelFit::Best() const {
   absl::StatusOr<Policy> packed = PackedPlanner().Plan(view_, rates_only_);
   if (!packed.ok()) return packed;
   const double bound_bps = packed->bound_bps;
-  const auto sooner = [](const Candidate& a, const Candidate& b) { return a.round_time < b.round_time; };
   std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
   if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
-  std::stable_sort(drawn.begin(), drawn.end(), sooner);
+  std::stable_sort(drawn.begin(), drawn.end(), IsBetter);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
   for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));
   std::ranges::move(Fapt(best.front().round_time), std::back_inserter(best));
-  Policy chosen = WithSearchedShares(std::move(*std::min_element(best.begin(), best.end(), sooner)));
+  if (config_.budget_per_round.has_value()) {
+    absl::StatusOr<Policy> cheapest = Cheapest();
+    if (cheapest.ok()) best.push_back(Fitted(*std::move(cheapest)));
+    for (Candidate& candidate : best) candidate = Held(std::move(candidate));
+  }
+  Policy chosen = WithSearchedShares(std::move(*std::min_element(best.begin(), best.end(), IsBetter)));
   chosen.bound_bps = std::min(chosen.bound_bps, bound_bps);
   return chosen;
 }

@@ -16,6 +16,8 @@ namespace banyan {
 //  - PackedPlanner's plan;
 //  - packed trees that give up a part of its rate to be shallower;
 //  - FAPT's plans with several numbers of roots.
+// With config.budget_per_round it is the shortest of those whose price (topology/fit/price_fit.h) is not above that;
+// where even the cheapest trees cost more, it is of these.
 // Rates and round_time are those of the trees before: ValueOn follows. Errors are PackedPlanner's. REQUIRES:
 // FitsTreesToModel(config).
 absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config);

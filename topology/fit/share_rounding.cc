@@ -27,25 +27,6 @@ void SetShares(const std::vector<double>& shares, Policy& policy) {
   for (size_t i = 0; i < shares.size(); ++i) policy.trees[i].share = shares[i];
 }
 
-// The parts of the elements that the trees get.
-std::vector<double> ChunkedShares(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
-  absl::StatusOr<ChunkAssignment> assignment = ChunkAssignment::Create(SharesOf(policy), policy.chunk_max_elements);
-  BANYAN_CHECK(assignment.ok());
-  std::vector<double> shares(policy.trees.size(), 0);
-  double sum = 0;
-  for (uint32_t i = 0; i < tensor_elements.size(); ++i) {
-    const KeyId key(i + 1);
-    if (!assignment->AddKey(key, tensor_elements[i]).ok()) continue;
-    for (uint32_t chunk = 0; chunk < assignment->ChunksOf(key); ++chunk) {
-      const auto elements = static_cast<double>(assignment->RangeOf(key, ChunkIndex(chunk)).elements);
-      shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += elements;
-      sum += elements;
-    }
-  }
-  for (double& share : shares) share /= sum;
-  return shares;
-}
-
 // Moves one chunk so that the rate rises most; false when no move makes it rise.
 bool MoveBestChunk(const NetworkView& view, double chunk_share, Policy& policy) {
   double best_bps = (1 + kLeastGain) * PlanRateBps(policy, view);
@@ -72,6 +53,24 @@ bool MoveBestChunk(const NetworkView& view, double chunk_share, Policy& policy) 
 }
 
 }  // namespace
+
+std::vector<double> ChunkedShares(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
+  absl::StatusOr<ChunkAssignment> assignment = ChunkAssignment::Create(SharesOf(policy), policy.chunk_max_elements);
+  BANYAN_CHECK(assignment.ok());
+  std::vector<double> shares(policy.trees.size(), 0);
+  double sum = 0;
+  for (uint32_t i = 0; i < tensor_elements.size(); ++i) {
+    const KeyId key(i + 1);
+    if (!assignment->AddKey(key, tensor_elements[i]).ok()) continue;
+    for (uint32_t chunk = 0; chunk < assignment->ChunksOf(key); ++chunk) {
+      const auto elements = static_cast<double>(assignment->RangeOf(key, ChunkIndex(chunk)).elements);
+      shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += elements;
+      sum += elements;
+    }
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
 
 double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements) {
   Policy chunked = policy;

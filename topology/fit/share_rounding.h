@@ -10,6 +10,10 @@
 
 namespace banyan {
 
+// Returns the parts of the elements of these tensors, in KeyId order, that the policy's trees get, by TreeIndex, when
+// chunks are divided as ChunkAssignment does. REQUIRES: there are a tree and a tensor.
+std::vector<double> ChunkedShares(const Policy& policy, const std::vector<int64_t>& tensor_elements);
+
 // The all-reduce rate of a model with these tensors, in KeyId order, whose chunks are divided over the policy's trees
 // as ChunkAssignment does. REQUIRES: the policy is valid for the view, and there is a tensor.
 double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements);

@@ -1,7 +1,6 @@
 #include "topology/overlay/measured_links.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -14,11 +13,17 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {
 
 enum class Column { kFrom, kTo, kMbps, kRoundTripMs, kDelayMs };
+
+// What the overlay's format takes; milliseconds are halved at most.
+constexpr double kLeastMbps = 1e-6;
+constexpr double kMostMbps = 1e9;
+constexpr double kMostMs = 600 * 1000;
 
 struct Way {
   double mbps = 0;
@@ -93,9 +98,9 @@ class Table {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<double> Number(absl::string_view cell, absl::string_view what, double least) const {
+  absl::StatusOr<double> Number(absl::string_view cell, absl::string_view what, double least, double most) const {
     double number = 0;
-    if (absl::SimpleAtod(cell, &number) && std::isfinite(number) && number >= least) return number;
+    if (absl::SimpleAtod(cell, &number) && number >= least && number <= most) return number;
     return Fault(absl::StrCat("expected ", what, ", got '", cell, "'"));
   }
 
@@ -111,6 +116,9 @@ class Table {
       if (absl::Status status = ReadCell(columns_[i], cells[i], from, to, way); !status.ok()) return status;
     }
     if (from.empty() || to.empty()) return Fault("expected the names of two nodes");
+    for (const std::string& name : {from, to}) {
+      if (!IsName(name)) return Fault(absl::StrCat("expected ", kNameRule, ", got '", name, "'"));
+    }
     // A matrix has these.
     if (from == to) return absl::OkStatus();
     for (const std::string& name : {from, to}) {
@@ -124,12 +132,12 @@ class Table {
     if (column == Column::kFrom) from = cell;
     if (column == Column::kTo) to = cell;
     if (column == Column::kMbps) {
-      const absl::StatusOr<double> mbps = Number(cell, "a rate above 0 in Mbit/s", 1e-6);
+      const absl::StatusOr<double> mbps = Number(cell, "a rate above 0 in Mbit/s", kLeastMbps, kMostMbps);
       if (!mbps.ok()) return mbps.status();
       way.mbps = *mbps;
     }
     if (column != Column::kRoundTripMs && column != Column::kDelayMs) return absl::OkStatus();
-    const absl::StatusOr<double> ms = Number(cell, "milliseconds", 0);
+    const absl::StatusOr<double> ms = Number(cell, "milliseconds", 0, kMostMs);
     if (!ms.ok()) return ms.status();
     way.delay_ms = column == Column::kRoundTripMs ? *ms / 2 : *ms;
     return absl::OkStatus();

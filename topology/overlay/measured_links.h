@@ -16,7 +16,8 @@ namespace banyan {
 
 // Returns the YAML text of an overlay with the nodes and links of the table. A way that was not measured is taken to be
 // as fast as the way back; a link has one delay, the mean of both. INVALID_ARGUMENT, with `file_name` and the line, for
-// what is no such table: a number that is none, a row of another length, a way that is there twice.
+// what is no such table: a number that is none, a name that no node may have, a row of another length, a way that is
+// there twice.
 absl::StatusOr<std::string> OverlayOfMeasurements(absl::string_view table, absl::string_view file_name);
 
 }  // namespace banyan

@@ -59,6 +59,13 @@ TEST(MeasuredLinksTest, WhatIsNoTableIsRefusedWithItsLine) {
   EXPECT_THAT(FaultOf("a,b,-1,1\n"), HasSubstr("got '-1'"));
   EXPECT_THAT(FaultOf("a,b,10,nan\n"), HasSubstr("expected milliseconds, got 'nan'"));
   EXPECT_THAT(FaultOf("a,b\n"), HasSubstr("expected 4 columns, got 2"));
+  EXPECT_THAT(FaultOf("a,b,1e12,1\n"), HasSubstr("got '1e12'"));
+  EXPECT_THAT(FaultOf("a,b,inf,1\n"), HasSubstr("got 'inf'"));
+  EXPECT_THAT(FaultOf("a,b,10,1e9\n"), HasSubstr("expected milliseconds, got '1e9'"));
+  EXPECT_THAT(FaultOf("a,b,10,1\n\n# here\n\"New York\",b,1,1\n"),
+              HasSubstr("m.csv:4: expected a name of 1 to 64 letters"));
+  EXPECT_THAT(FaultOf("a,b,10,1,5\n"), HasSubstr("expected 4 columns, got 5"));
+  EXPECT_THAT(FaultOf("\"a,b,10,1\nb,\"a,10,1\nb,a,1,1\n"), HasSubstr("m.csv:3: expected each way once"));
   EXPECT_THAT(FaultOf("a,,10,1\n"), HasSubstr("names of two nodes"));
   EXPECT_THAT(FaultOf("from,to,ms\na,b,1\n"), HasSubstr("m.csv:1: expected a header with from, to and mbps"));
 }

@@ -48,7 +48,8 @@ struct NodeConfig {
   std::optional<double> down_cap_bps;
   std::string public_key;  // Z85, 40 characters; empty for none
   std::optional<EarthPosition> position;
-  FilePlace place;  // for messages
+  FilePlace place;          // for messages
+  double price_per_gb = 0;  // of 10^9 bytes that it sends, in any currency
 };
 
 // Who may operate or watch the job, by key.
@@ -71,6 +72,9 @@ struct LinkConfig {
   double loss_fraction = 0;  // in [0, 1)
   FilePlace place;           // for messages
   bool has_rates = true;     // else the two above are guesses
+  // Of 10^9 bytes, in any currency.
+  double a_to_b_price_per_gb = 0;
+  double b_to_a_price_per_gb = 0;
 };
 
 // What links share besides their ends: together they carry no more. Each link is one direction, from and to.
@@ -97,6 +101,7 @@ struct TopologyConfig {
   std::optional<std::string> root;  // for planners with one root; empty means the best
   int arity = 2;                    // `k`: children of each inner node of bkt
   ShareRule shares = ShareRule::kQuality;
+  std::optional<double> budget_per_round;  // what a round may cost; empty: whatever it does
   std::vector<CustomTreeConfig> trees;
   absl::Duration update_interval = absl::Seconds(5);
   // A link whose rate changes by more than this fraction of the smaller value is planned for at once; 0 turns that off.

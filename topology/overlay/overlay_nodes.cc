@@ -20,6 +20,8 @@ constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUn
 constexpr NumberRange kLossPercent = {.low = 0, .high = 100};
 // TCP's time-outs double with each loss in a row: beyond this part it carries next to nothing, whatever the rate.
 constexpr double kMostLossPercent = 50;
+// Of 10^9 bytes, in any currency.
+constexpr NumberRange kPricePerGb = {.low = 0, .high = 1e9};
 constexpr NumberRange kLatitude = {.low = -90, .high = 90};
 constexpr NumberRange kLongitude = {.low = -180, .high = 180};
 
@@ -77,6 +79,7 @@ NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProble
   ReadCap(map, "down_mbps", node.down_cap_bps, problems);
   ReadPublicKey(map, node.public_key, problems);
   node.position = ReadPosition(map, problems);
+  map.Number("price_per_gb", kPricePerGb, node.price_per_gb);
   map.Finish();
   return node;
 }
@@ -94,22 +97,23 @@ void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   link.b = ReadName(*between->items[1], where, problems).value_or("");
 }
 
-// One number for both directions, or [a to b, b to a].
-void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
-  const YamlValue* mbps = map.Find("mbps");
-  link.has_rates = mbps != nullptr;
-  if (mbps == nullptr) return;
-  const std::string where = map.PathOf("mbps");
-  if (mbps->kind == YamlValue::Kind::kSequence && mbps->items.size() != 2) {
-    problems.Add(mbps->place, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
-                                           mbps->items.size()));
-    return;
+// Reads one number for both directions, or [a to b, b to a]. Leaves alone what is wrong; false where the key is absent.
+bool ReadBothWays(YamlMapReader& map, const char* key, const NumberRange& range, double scale, double& a_to_b,
+                  double& b_to_a, YamlProblems& problems) {
+  const YamlValue* value = map.Find(key);
+  if (value == nullptr) return false;
+  const std::string where = map.PathOf(key);
+  if (value->kind == YamlValue::Kind::kSequence && value->items.size() != 2) {
+    problems.Add(value->place, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
+                                            value->items.size()));
+    return true;
   }
-  const bool both = mbps->kind != YamlValue::Kind::kSequence;
-  const std::optional<double> a_to_b = ReadNumber(both ? *mbps : *mbps->items[0], where, kMbps, problems);
-  const std::optional<double> b_to_a = ReadNumber(both ? *mbps : *mbps->items[1], where, kMbps, problems);
-  if (a_to_b.has_value()) link.a_to_b_bps = *a_to_b * kBitsPerMegabit;
-  if (b_to_a.has_value()) link.b_to_a_bps = *b_to_a * kBitsPerMegabit;
+  const bool both = value->kind != YamlValue::Kind::kSequence;
+  const std::optional<double> there = ReadNumber(both ? *value : *value->items[0], where, range, problems);
+  const std::optional<double> back = ReadNumber(both ? *value : *value->items[1], where, range, problems);
+  if (there.has_value()) a_to_b = *there * scale;
+  if (back.has_value()) b_to_a = *back * scale;
+  return true;
 }
 
 double ReadLoss(YamlMapReader& map, YamlProblems& problems) {
@@ -130,11 +134,12 @@ LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProble
   link.place = value.place;
   YamlMapReader map(value, where, problems);
   ReadBetween(map, link, problems);
-  ReadRates(map, link, problems);
+  link.has_rates = ReadBothWays(map, "mbps", kMbps, kBitsPerMegabit, link.a_to_b_bps, link.b_to_a_bps, problems);
   double delay_ms = 0;
   map.Number("delay_ms", kDelayMs, delay_ms);
   link.delay = absl::Milliseconds(delay_ms);
   link.loss_fraction = ReadLoss(map, problems);
+  ReadBothWays(map, "price_per_gb", kPricePerGb, 1, link.a_to_b_price_per_gb, link.b_to_a_price_per_gb, problems);
   map.Finish();
   return link;
 }

@@ -105,6 +105,7 @@ const std::vector<KeyUse>& KeyUses() {
                                                      {"root", {"star", "bkt", "mst", "fapt", "packed"}},
                                                      {"k", {"bkt"}},
                                                      {"shares", {"fapt", "custom"}},
+                                                     {"budget_per_round", {"packed"}},
                                                      {"trees", {"custom"}}};
   return uses;
 }
@@ -157,6 +158,9 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
   if (const YamlValue* trees = map.Find("trees"); trees != nullptr) config.trees = ReadTrees(*trees, names, problems);
   if (config.planner == "custom" && config.trees.empty()) {
     problems.Add(map.place(), "topology.trees is missing; planner 'custom' needs it");
+  }
+  if (const YamlValue* budget = map.Find("budget_per_round"); budget != nullptr) {
+    config.budget_per_round = ReadNumber(*budget, "topology.budget_per_round", {.low = 0, .high = 1e15}, problems);
   }
   CheckUses(map, config.planner, problems);
   double update_seconds = absl::ToDoubleSeconds(config.update_interval);

@@ -225,18 +225,22 @@ absl::Status ValidateForEmulation(const OverlayConfig& overlay) {
 
 NetworkView MakeNetworkView(const OverlayConfig& overlay) {
   std::map<std::string, NodeId> id_of;
+  std::map<NodeId, double> price_of_node;
   std::vector<NetworkNode> nodes;
   for (const NodeConfig& node : overlay.nodes) {
     const NodeId id(static_cast<uint32_t>(nodes.size() + 1));
     id_of[node.name] = id;
+    price_of_node[id] = node.price_per_gb;
     nodes.push_back({id, node.name, node.up_cap_bps, node.down_cap_bps, node.position});
   }
   std::vector<NetworkLink> links;
   for (const LinkConfig& link : overlay.links.has_value() ? *overlay.links : FullMesh(overlay.nodes)) {
     const NodeId a = id_of[link.a];
     const NodeId b = id_of[link.b];
-    links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
-    links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
+    links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates,
+                     link.a_to_b_price_per_gb + price_of_node[a]});
+    links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates,
+                     link.b_to_a_price_per_gb + price_of_node[b]});
   }
   std::vector<SharedCapacity> shared;
   for (const SharedConfig& config : overlay.shared) {

@@ -164,6 +164,22 @@ TEST(OverlayYamlTest, ViewNumbersNodesInFileOrderAndKeepsDirections) {
   EXPECT_EQ(view.FindLink(NodeId(2), NodeId(1))->source, LinkSource::kBelieved);
 }
 
+TEST(OverlayYamlTest, ALinkCostsWhatItsSenderPaysToo) {
+  const OverlayConfig overlay = Parsed(
+      "nodes: [{name: n1, price_per_gb: 0.09}, {name: n2}, {name: n3, price_per_gb: 1e-3}]\n"
+      "links: [{between: [n1, n2], price_per_gb: [0.01, 0.02]}, {between: [n2, n3], price_per_gb: 0.5}]\n"
+      "topology: {budget_per_round: 2.5}\n");
+  const NetworkView view = MakeNetworkView(overlay);
+  const auto price = [&view](uint32_t from, uint32_t to) {
+    return view.FindLink(NodeId(from), NodeId(to))->price_per_gb;
+  };
+  EXPECT_DOUBLE_EQ(price(1, 2), 0.1);
+  EXPECT_DOUBLE_EQ(price(2, 1), 0.02);
+  EXPECT_DOUBLE_EQ(price(2, 3), 0.5);
+  EXPECT_DOUBLE_EQ(price(3, 2), 0.501);
+  EXPECT_EQ(overlay.topology.budget_per_round, 2.5);
+}
+
 TEST(OverlayYamlTest, AliasesMayShareValues) {
   const OverlayConfig overlay = Parsed(
       "nodes: [{name: a}, {name: b}, {name: c}]\n"

@@ -18,6 +18,8 @@
 #include "topology/packing/dense_trees.h"
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
+#include "topology/packing/price_limit.h"
+#include "topology/packing/priced_packing.h"
 #include "topology/packing/tree_extension.h"
 #include "topology/packing/tree_packing.h"
 #include "topology/planners/fapt_planner.h"
@@ -168,7 +170,7 @@ class PackedPlans {
   // Empty where the overlay is not dense or only some nodes may be roots, and where there are no shallow trees.
   std::vector<Policy> Dense(absl::Span<const double> spare_parts) {
     std::vector<Policy> policies;
-    if (config_.roots.has_value() || !IsDense(graph_)) return policies;
+    if (config_.roots.has_value() || config_.most_per_gb.has_value() || !IsDense(graph_)) return policies;
     std::vector<size_t> roots(graph_.nodes());
     std::iota(roots.begin(), roots.end(), size_t{0});
     const Precision& precision = PrecisionFor(graph_.nodes(), kDensePrecisions);
@@ -187,7 +189,8 @@ class PackedPlans {
     if (!fapt.ok()) return fapt.status();
     if (graph_.nodes() < 2) return std::vector<Policy>(spare_parts.size(), Assemble(fapt->trees, fapt->bound_bps));
     const PackingOptions options = OptionsFor(view_, config_, fapt->trees);
-    const TreePacking packing = PackTrees(graph_, options);
+    const Packed packed = Pack(options, fapt->trees);
+    const TreePacking& packing = packed.packing;
     const double for_few_trees = PrecisionFor(graph_.nodes()).for_few_trees;
     std::vector<Policy> policies;
     for (const double spare : spare_parts) {
@@ -195,8 +198,9 @@ class PackedPlans {
           std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
       const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                        .delays = ChunkSeconds(view_, config_.chunk_max_elements),
-                                       .work = options.work};
-      std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
+                                       .work = options.work,
+                                       .limit = packed.limit.has_value() ? &*packed.limit : nullptr};
+      std::vector<Tree> trees = packed.otherwise;
       if (packing.rate_bps > 0) {
         const Selection selected = SelectHalves(graph_, packing, selection);
         trees = TreesOf(PairHalves(selected), selected.halves, view_);
@@ -207,6 +211,21 @@ class PackedPlans {
   }
 
  private:
+  struct Packed {
+    TreePacking packing;
+    std::optional<PriceLimit> limit;
+    std::vector<Tree> otherwise;  // where rounding errors defeat the solver
+  };
+
+  Packed Pack(const PackingOptions& options, const std::vector<Tree>& fapt_trees) const {
+    if (!config_.most_per_gb.has_value()) return {PackTrees(graph_, options), std::nullopt, fapt_trees};
+    PriceLimit limit(view_, *config_.most_per_gb);
+    const CheapestTree cheapest = FindCheapestTree(graph_, limit, options.roots);
+    limit.most = std::max(limit.most, cheapest.price);
+    return {PackWithin(graph_, options, limit), limit,
+            TreesOf({{.reduce = 0, .broadcast = 1, .volume_bps = 1}}, {cheapest.reduce, cheapest.broadcast}, view_)};
+  }
+
   Policy Assemble(std::vector<Tree> trees, double bound_bps) {
     Policy policy = AssemblePolicy("packed", config_, std::move(trees), routes_);
     policy.bound_bps = std::min(policy.bound_bps, bound_bps);

@@ -18,7 +18,8 @@ class PackedPlanner : public Planner {
   // config.roots says otherwise; the rate is close to the bound. Elsewhere the roots are among those that FAPT takes
   // under this configuration, or any in networks that are not large, and the rate is at least what FAPT's trees reach
   // with the best shares. A root may have several trees. The trees in use give the least rate, as far as new nodes can
-  // be their leaves.
+  // be their leaves. With config.most_per_gb the rate is close to the highest of plans that cost no more, by the links'
+  // prices; where even the cheapest trees cost more, the plan is of these.
   absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
 
   // Plans of one packing, one for each part: so much of the packing's rate it may give up for shallower trees, and what

@@ -72,12 +72,15 @@ class Selector {
     return delay;
   }
 
-  // Half trees for the roots in use, at prices that mean the same as delays.
-  std::vector<HalfTree> Grow(const std::vector<double>& prices) const {
+  // Half trees for the roots in use, at the prices of a solution, which mean the same as delays.
+  std::vector<HalfTree> Grow(const PackingSolution& solution) const {
     std::set<size_t> roots;
     for (const HalfTree& half : selection_.halves) roots.insert(half.root);
     std::vector<double> costs;
-    graph_.LinkCosts(prices, costs);
+    graph_.LinkCosts(solution.prices, costs);
+    if (options_.limit != nullptr) {
+      for (size_t i = 0; i < costs.size(); ++i) costs[i] += solution.limit_price * options_.limit->link_prices[i];
+    }
     std::vector<HalfTree> grown;
     for (const size_t root : roots) {
       for (const Half half : {Half::kReduce, Half::kBroadcast}) {
@@ -94,7 +97,7 @@ class Selector {
   void Improve() {
     std::vector<HalfTree> pool = selection_.halves;
     std::set<HalfTree> known(pool.begin(), pool.end());
-    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
+    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps, options_.limit);
     for (const HalfTree& half : pool) AddTo(program, half);
     double least_delay = std::numeric_limits<double>::infinity();
     for (int i = 0; work_ < options_.work; ++i) {
@@ -107,7 +110,7 @@ class Selector {
       least_delay = delay;
       const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
       if (i == kMostGrowths || work_ + growth_work > options_.work) return;
-      for (HalfTree& half : Grow(solution->prices)) {
+      for (HalfTree& half : Grow(*solution)) {
         if (!known.insert(half).second) continue;
         AddTo(program, half);
         pool.push_back(std::move(half));
@@ -120,7 +123,7 @@ class Selector {
   void Thin() {
     if (work_ >= options_.work) return;
     const std::vector<HalfTree> halves = selection_.halves;
-    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
+    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps, options_.limit);
     for (const HalfTree& half : halves) AddTo(program, half);
     absl::StatusOr<PackingSolution> solution = program.Solve();
     if (!solution.ok()) return;

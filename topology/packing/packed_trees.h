@@ -7,14 +7,16 @@
 
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
+#include "topology/packing/price_limit.h"
 #include "topology/packing/tree_packing.h"
 
 namespace banyan {
 
 struct SelectionOptions {
-  double rate_bps = 0;         // what the selection must reach; at most the packing's rate
-  std::vector<double> delays;  // by link, in seconds: what a chunk needs to get over it
-  int64_t work = 0;            // what may be spent, as in PackingOptions
+  double rate_bps = 0;                // what the selection must reach; at most the packing's rate
+  std::vector<double> delays;         // by link, in seconds: what a chunk needs to get over it
+  int64_t work = 0;                   // what may be spent, as in PackingOptions
+  const PriceLimit* limit = nullptr;  // what the selection may cost; the packing costs no more
 };
 
 // Half trees with volumes above 0; on each root both halves sum to the same.

@@ -9,13 +9,14 @@ constexpr int64_t kStepsToBegin = 20;
 
 }  // namespace
 
-PackingProgram::PackingProgram(const CapacityGraph* graph, double typical_bps)
-    : graph_(graph), typical_bps_(typical_bps) {
+PackingProgram::PackingProgram(const CapacityGraph* graph, double typical_bps, const PriceLimit* limit)
+    : graph_(graph), typical_bps_(typical_bps), limit_(limit) {
   AddCapacities();
+  if (limit != nullptr) limit_row_ = program_.AddRow(0);
 }
 
-PackingProgram PackingProgram::AtLeast(const CapacityGraph* graph, double rate_bps) {
-  PackingProgram packing(graph, rate_bps);
+PackingProgram PackingProgram::AtLeast(const CapacityGraph* graph, double rate_bps, const PriceLimit* limit) {
+  PackingProgram packing(graph, rate_bps, limit);
   packing.maximise_rate_ = false;
   packing.rate_row_ = packing.program_.AddRow(-1);
   return packing;
@@ -37,6 +38,11 @@ void PackingProgram::Add(const HalfTree& half, double cost) {
   for (const size_t link : half.links) graph_->ForEachLoaded(link, load);
   program_.AddTerm(root_rows_[half.root], volume, is_reduce ? 1 : -1);
   if (is_reduce && rate_row_ != kNone) program_.AddTerm(rate_row_, volume, -1);
+  if (limit_ != nullptr) {
+    // What is sent may cost so much for each bit that is reduced: sum(volume * (price - allowance)) <= 0.
+    const double over = limit_->PriceOf(half) - (is_reduce ? limit_->most : 0);
+    program_.AddTerm(limit_row_, volume, over / limit_->Scale());
+  }
   is_reduce_.push_back(is_reduce);
 }
 
@@ -49,6 +55,7 @@ absl::StatusOr<PackingSolution> PackingProgram::Solve() {
     if (is_reduce_[i]) solution.rate_bps += solution.volumes_bps.back();
   }
   for (const int row : capacity_rows_) solution.prices.push_back(row == kNone ? 0 : solved->prices[row]);
+  if (limit_ != nullptr) solution.limit_price = solved->prices[limit_row_] / limit_->Scale();
   // A step looks at every half tree and changes what every row holds; to begin with costs as much as some steps.
   solution.work = (solved->steps + kStepsToBegin) * static_cast<int64_t>(solved->values.size() + solved->prices.size());
   return solution;
