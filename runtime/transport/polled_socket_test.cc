@@ -9,6 +9,16 @@ namespace {
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
+TEST(SocketPollerTest, LargeMachinesHaveSeveralThreadsThatCarry) {
+  EXPECT_EQ(IoThreadsFor(0), 1);
+  EXPECT_EQ(IoThreadsFor(2), 1);
+  EXPECT_EQ(IoThreadsFor(8), 2);
+  EXPECT_EQ(IoThreadsFor(16), 4);
+  EXPECT_EQ(IoThreadsFor(128), 4);
+  SocketPoller poller(10, 3);
+  EXPECT_EQ(poller.context().get(zmq::ctxopt::io_threads), 3);
+}
+
 class PolledSocketTest : public testing::Test {
  protected:
   // A connected pair, of which the near one has seen all that connecting signals.

@@ -20,6 +20,9 @@ namespace {
 constexpr absl::Duration kAskInterval = absl::Milliseconds(5);
 // What is left comes with the next wait.
 constexpr int kMostEvents = 64;
+// A node sums and encodes on the others.
+constexpr unsigned kProcessorsPerIoThread = 4;
+constexpr unsigned kMostIoThreads = 4;
 
 // Milliseconds to wait, rounded up, -1 for ever.
 int TimeoutMs(Timestamp now, Timestamp deadline) {
@@ -30,8 +33,13 @@ int TimeoutMs(Timestamp now, Timestamp deadline) {
 
 }  // namespace
 
-SocketPoller::SocketPoller(int most_sockets) : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+int IoThreadsFor(unsigned processors) {
+  return static_cast<int>(std::clamp(processors / kProcessorsPerIoThread, 1U, kMostIoThreads));
+}
+
+SocketPoller::SocketPoller(int most_sockets, int io_threads) : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   BANYAN_CHECK(epoll_.valid());
+  context_.set(zmq::ctxopt::io_threads, io_threads);
   context_.set(zmq::ctxopt::max_sockets, most_sockets);
 }
 

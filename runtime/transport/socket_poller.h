@@ -4,6 +4,7 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
 #define BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
 
+#include <thread>
 #include <vector>
 
 #include "core/time.h"
@@ -19,9 +20,13 @@ struct SocketReadiness {
   bool has_sent = false;
 };
 
+// Returns how many threads carry and encrypt what sockets send, on a machine with so many `processors` (0: unknown).
+// ZeroMQ gives each connection to the thread that has the fewest, so encryption takes as many processors.
+int IoThreadsFor(unsigned processors);
+
 class SocketPoller {
  public:
-  explicit SocketPoller(int most_sockets);
+  explicit SocketPoller(int most_sockets, int io_threads = IoThreadsFor(std::thread::hardware_concurrency()));
   SocketPoller(const SocketPoller&) = delete;
   SocketPoller& operator=(const SocketPoller&) = delete;
 
