@@ -10,6 +10,7 @@
 #include "topology/evaluation/linear_program.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_check.h"
+#include "topology/policy_refinement.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
@@ -183,6 +184,22 @@ TEST(PriceFitTest, WhatAuxiliaryPathsTakeIsWithinTheBudget) {
   config.tensor_elements = kModel;
   const Policy free = *MakePolicy(view, config);
   EXPECT_GT(free.auxiliary.size(), policy.auxiliary.size()) << "those that cost more are not there";
+}
+
+// What balance wants then is to leave the cheap links.
+TEST(PriceFitTest, SharesStayWithinTheBudgetWhenCheapLinksBecomeSlow) {
+  Random random(8);
+  const NetworkView view = Priced(CompleteNetwork(4, 50), random);
+  PlannerConfig config;
+  config.tensor_elements = kModel;
+  config.budget_per_round = 1.1 * RoundPrice(Plan(view, 0), view, kModel);
+  Policy policy = Plan(view, config.budget_per_round);
+  std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+  for (NetworkLink& link : links) link.throughput_bps /= link.price_per_gb < 0.05 ? 100 : 1;
+  const NetworkView slower = *view.WithLinks(links);
+  RefreshShares(config, slower, policy);
+  EXPECT_TRUE(ValidatePolicy(policy, slower).ok());
+  EXPECT_LE(RoundPrice(policy, slower, kModel), (1 + 1e-8) * *config.budget_per_round);
 }
 
 TEST(PriceFitTest, PlansAreWithinTheBudgetAndCloseToTheFastestThatAre) {
