@@ -26,7 +26,10 @@ def _shared_library_impl(ctx):
             archives.append(library.static_library or library.pic_static_library)
         flags += linker_input.user_link_flags
     arguments = ctx.actions.args()
-    arguments.add_all(["-shared", "-s", "-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,--gc-sections"])
+    arguments.add("-shared")
+    if ctx.attr.strip:
+        arguments.add("-s")
+    arguments.add_all(["-Wl,-z,defs", "-Wl,-z,relro", "-Wl,-z,now", "-Wl,--gc-sections"])
     arguments.add("-Wl,-soname," + ctx.attr.soname)
     arguments.add("-Wl,--version-script=" + ctx.file.version_script.path)
     arguments.add_all(["-o", ctx.outputs.library])
@@ -56,6 +59,7 @@ shared_library = rule(
             providers = [CcInfo],
         ),
         "library": attr.output(doc = "the library", mandatory = True),
+        "strip": attr.bool(doc = "whether it goes without what debuggers read", default = True),
         "soname": attr.string(doc = "by which programs find it", mandatory = True),
         "version_script": attr.label(doc = "which symbols it exports", allow_single_file = True, mandatory = True),
         "_allowlist_function_transition": attr.label(
