@@ -96,8 +96,9 @@ TEST_F(NumbersTest, AnInitWithoutValuesWhereOthersHaveSomeIsToldToAll) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("key v"));
   }
+  // Whichever came first.
   EXPECT_THAT(std::string(tickets[0].Wait().message()),
-              AllOf(HasSubstr("n3 gives it 'v' with 0 elements"), HasSubstr("10")));
+              AllOf(HasSubstr("n3 g"), HasSubstr("'v' with 0 elements"), HasSubstr("10 elements")));
 }
 
 }  // namespace

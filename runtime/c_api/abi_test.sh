@@ -10,13 +10,13 @@ trap 'rm -rf "$headers"' EXIT
 cp "$folder/banyan.h" "$headers"
 
 if [[ "${1:-}" == --write ]]; then
-  abidw --headers-dir "$headers" --drop-private-types --no-corpus-path --no-comp-dir-path --no-show-locs \
-    --out-file "$folder/banyan.abi" "$2"
+  abidw --headers-dir "$headers" --drop-private-types --exported-interfaces-only --no-corpus-path --no-comp-dir-path \
+    --no-show-locs --no-elf-needed --out-file "$folder/banyan.abi" "$2"
   exit
 fi
 
 # 4: something differs; 8: in a way that breaks programs.
-abidiff --headers-dir2 "$headers" --drop-private-types --no-show-locs "$folder/banyan.abi" \
+abidiff --headers-dir2 "$headers" --drop-private-types --exported-interfaces-only --no-show-locs "$folder/banyan.abi" \
   "$folder/libbanyan_with_types.so" || {
   echo "what programs are compiled against has changed: go back, or write banyan.abi anew if they all still work" >&2
   exit 1
