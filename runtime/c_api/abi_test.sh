@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
-# Holds the types and functions of libbanyan.so against banyan.abi, as programs were compiled with them. After something
-# was added `abi_test.sh --write` writes banyan.abi anew; run it from the repository's root, with the library's path.
+# Holds the types and functions of libbanyan.so against banyan.abi, as programs were compiled with them. Where all of
+# these still work, `abi_test.sh --write LIBRARY`, run from the repository's root, writes banyan.abi anew.
 set -euo pipefail
 
 folder=runtime/c_api
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
 # Only what banyan.h declares: the library's own types are nobody's business.
-headers="$(mktemp -d)"
-trap 'rm -rf "$headers"' EXIT
-cp "$folder/banyan.h" "$headers"
+mkdir "$work/headers"
+cp "$folder/banyan.h" "$work/headers"
+
+# write_types LIBRARY FILE
+write_types() {
+  abidw --headers-dir "$work/headers" --drop-private-types --exported-interfaces-only --no-corpus-path \
+    --no-comp-dir-path --no-show-locs --no-elf-needed --out-file "$2" "$1"
+}
 
 if [[ "${1:-}" == --write ]]; then
-  abidw --headers-dir "$headers" --drop-private-types --exported-interfaces-only --no-corpus-path --no-comp-dir-path \
-    --no-show-locs --no-elf-needed --out-file "$folder/banyan.abi" "$2"
+  write_types "$2" "$folder/banyan.abi"
   exit
 fi
-
-# 4: something differs; 8: in a way that breaks programs.
-abidiff --headers-dir2 "$headers" --drop-private-types --exported-interfaces-only --no-show-locs "$folder/banyan.abi" \
-  "$folder/libbanyan_with_types.so" || {
+write_types "$folder/libbanyan_with_types.so" "$work/now.abi"
+abidiff "$folder/banyan.abi" "$work/now.abi" || {
   echo "what programs are compiled against has changed: go back, or write banyan.abi anew if they all still work" >&2
   exit 1
 }
