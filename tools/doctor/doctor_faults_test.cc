@@ -68,7 +68,9 @@ class DoctorFaultsTest : public ::testing::Test {
   void Run() {
     std::vector<std::thread> doctors;
     for (const std::string site : {"scheduler", "n1", "n2", "n3"}) {
+      // All are there before threads look for theirs.
       out_[site].str("");
+      err_[site].str("");
       codes_[site] = 0;
     }
     for (const std::string site : {"scheduler", "n1", "n2", "n3"}) {
