@@ -74,14 +74,6 @@ absl::StatusOr<uint64_t> RoundsFor(const SimulationOptions& options, double minu
   return std::clamp(static_cast<uint64_t>(60 * minutes / round_s), kFewestRounds, kMostRounds);
 }
 
-std::vector<double> SecondsOf(const SimulationReport& report) {
-  std::vector<double> seconds;
-  for (const SimulationReport::RoundReport& round : report.rounds) {
-    seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
-  }
-  return seconds;
-}
-
 double MeanOf(const std::vector<double>& seconds) {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0) / static_cast<double>(seconds.size());
 }
@@ -133,7 +125,8 @@ absl::Status MeasureLearning(SimulationOptions informed_options, const Simulatio
   informed_options.rounds = std::min(informed_options.rounds, kInformedRounds);
   const absl::StatusOr<SimulationReport> informed = SimulateAlike(informed_options);
   if (!informed.ok()) return informed.status();
-  const Adaptation adaptation = AdaptationOf(SecondsOf(report), absl::ToDoubleSeconds(informed->synchronisation_p50));
+  const Adaptation adaptation =
+      AdaptationOf(RoundSeconds(report), absl::ToDoubleSeconds(informed->synchronisation_p50));
   row.near_after_seconds =
       std::max(row.near_after_seconds, adaptation.near_from.has_value() ? adaptation.near_after_seconds
                                                                         : std::numeric_limits<double>::infinity());
@@ -151,8 +144,8 @@ absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64
   const absl::StatusOr<SimulationReport> report = SimulateAlike(options);
   if (!report.ok()) return report.status();
   const bool is_median = figure.table == FigureTable::kRates;
-  const double seconds = figure_case.compute_ms / 1000 +
-                         (is_median ? absl::ToDoubleSeconds(report->synchronisation_p50) : MeanOf(SecondsOf(*report)));
+  const double seconds = figure_case.compute_ms / 1000 + (is_median ? absl::ToDoubleSeconds(report->synchronisation_p50)
+                                                                    : MeanOf(RoundSeconds(*report)));
   row.seconds += seconds / runs;
   row.rate_bps += report->model_bits / seconds / runs;
   row.bound_bps += report->bound_bps / runs;

@@ -224,6 +224,14 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   return cluster;
 }
 
+std::vector<double> RoundSeconds(const SimulationReport& report) {
+  std::vector<double> seconds;
+  for (const SimulationReport::RoundReport& round : report.rounds) {
+    seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
+  }
+  return seconds;
+}
+
 absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
   if (options.tensor_elements.empty() || options.rounds == 0) {
     return absl::InvalidArgumentError("there must be a tensor and a round to simulate");

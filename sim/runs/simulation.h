@@ -83,6 +83,9 @@ struct SimulationReport {
   absl::Duration simulated;
 };
 
+// Returns how long each round's synchronisation took, in order.
+std::vector<double> RoundSeconds(const SimulationReport& report);
+
 // The job that Simulate runs, for tests that watch it.
 ClusterOptions MakeClusterOptions(const SimulationOptions& options);
 

@@ -25,12 +25,7 @@ constexpr size_t kLearned = 3;  // position of the fourth round
 std::vector<double> Seconds(const SimulationOptions& options) {
   const absl::StatusOr<SimulationReport> report = Simulate(options);
   EXPECT_TRUE(report.ok()) << report.status();
-  std::vector<double> seconds;
-  if (!report.ok()) return seconds;
-  for (const SimulationReport::RoundReport& round : report->rounds) {
-    seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
-  }
-  return seconds;
+  return report.ok() ? RoundSeconds(*report) : std::vector<double>();
 }
 
 double Sum(const std::vector<double>& seconds, size_t count) {

@@ -17,14 +17,6 @@ constexpr double kBytesPerMegabyte = 1e6;
 constexpr size_t kShownRounds = 20;
 constexpr size_t kShownLinks = 40;
 
-std::vector<double> RoundSeconds(const SimulationReport& report) {
-  std::vector<double> seconds;
-  for (const SimulationReport::RoundReport& round : report.rounds) {
-    seconds.push_back(absl::ToDoubleSeconds(round.synchronisation));
-  }
-  return seconds;
-}
-
 std::string AdaptationText(const SimulationReport& report) {
   if (!report.informed_p50.has_value()) return "";
   const double informed_seconds = absl::ToDoubleSeconds(*report.informed_p50);
