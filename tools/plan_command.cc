@@ -213,7 +213,7 @@ int PrintPlan(const PlanFlags& flags, const NetworkView& view, const PlannerConf
   policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
   const absl::Duration least =
       LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
-  const std::optional<PlanPrice> price = PriceOfPlan(*policy, view, config.tensor_elements, flags.rounds);
+  const std::optional<PlanPrice> price = PriceOfPlan(*policy, view, config.tensors, flags.rounds);
   if (flags.budget.has_value() && !price.has_value()) return Fail(NoPrices(), err);
   if (const absl::Status status = CheckBudget(config, price); !status.ok()) return Fail(status, err);
   out << (flags.json  ? PlanJson(*policy, view, least, price)
@@ -241,7 +241,7 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   if (flags.advise) return PrintAdvice(flags, view, out, err);
   absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
-  if (flags.model_bytes > 0) config->tensor_elements = {flags.model_bytes / kElementBytes};
+  if (flags.model_bytes > 0) config->tensors = {flags.model_bytes / kElementBytes};
   if (flags.frontier) return PrintFrontier(flags, view, *config, out, err);
   return PrintPlan(flags, view, *config, out, err);
 }

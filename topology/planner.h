@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "core/ids.h"
 #include "topology/auxiliary_paths.h"
+#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/policy.h"
@@ -32,8 +33,8 @@ struct PlannerConfig {
   AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
   int64_t chunk_min_elements = 4096;  // packed: the smallest chunks that it may choose
-  // The sizes of the model's tensors in KeyId order; empty while the model is unknown.
-  std::vector<int64_t> tensor_elements;
+  // The model's tensors in KeyId order; empty while the model is unknown.
+  std::vector<ModelTensor> tensors;
   std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
   // packed: what a round of the model may cost, in the currency of the links' prices; empty: whatever it does. Where
   // it has a value and the model is not known, the plan is of the cheapest trees.
@@ -44,7 +45,7 @@ struct PlannerConfig {
 
 // Tells if the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).
 inline bool FitsTreesToModel(const PlannerConfig& config) {
-  return config.planner == "packed" && !config.tensor_elements.empty();
+  return config.planner == "packed" && !config.tensors.empty();
 }
 
 class Planner {

@@ -49,18 +49,18 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
 // Trees that were chosen for a model gave up rate for fewer hops. Auxiliary paths would add just that rate, and they
 // are more hops.
 void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
-  if (!FitsTreesToModel(config)) return ValueOn(view, config.tensor_elements, policy);
+  if (!FitsTreesToModel(config)) return ValueOn(view, config.tensors, policy);
   std::vector<Route> auxiliary_paths = std::exchange(policy.auxiliary, {});
-  ValueOn(view, config.tensor_elements, policy);
+  ValueOn(view, config.tensors, policy);
   for (Route& auxiliary_path : auxiliary_paths) auxiliary_path.share = 0;
   policy.auxiliary = std::move(auxiliary_paths);
 }
 
 // Keeps the price of a round and of what auxiliary paths may carry within the budget; false where shares cannot.
 bool HoldBudget(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
-  if (!config.budget_per_round.has_value() || config.tensor_elements.empty()) return true;
+  if (!config.budget_per_round.has_value() || config.tensors.empty()) return true;
   DropDearPaths(view, policy);
-  return HoldPrice(view, config.tensor_elements, *config.budget_per_round, policy);
+  return HoldPrice(view, config.tensors, *config.budget_per_round, policy);
 }
 
 }  // namespace

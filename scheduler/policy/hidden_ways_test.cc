@@ -19,8 +19,8 @@ class HiddenWaysTest : public testing::Test {
 };
 
 TEST_F(HiddenWaysTest, RoundsAboutAsPromisedLeaveNothingToLookFor) {
-  RunRounds({20, 9, 8, 5.9, 5, 4, 4, 4});
-  EXPECT_FALSE(ways_.are_suspected()) << "the first three find out what links carry";
+  RunRounds({20, 9, 4.7, 6, 4, 6, 4.7});
+  EXPECT_FALSE(ways_.are_suspected()) << "one slow round may be anything";
 }
 
 TEST_F(HiddenWaysTest, ABrokenPromiseOfLinksThatAreKnownMakesThemSuspected) {
@@ -28,6 +28,8 @@ TEST_F(HiddenWaysTest, ABrokenPromiseOfLinksThatAreKnownMakesThemSuspected) {
   EXPECT_FALSE(ways_.are_suspected());
   RunRounds({7, 6.5});
   EXPECT_FALSE(ways_.are_suspected()) << "each is still faster than all before";
+  RunRounds({6.4});
+  EXPECT_FALSE(ways_.are_suspected());
   RunRounds({6.4});
   EXPECT_TRUE(ways_.are_suspected());
 }
@@ -38,21 +40,26 @@ TEST_F(HiddenWaysTest, APlanThatPromisesNothingBreaksNoPromise) {
 }
 
 TEST_F(HiddenWaysTest, WaysThatMakeRoundsFasterStay) {
-  RunRounds({20, 9, 8, 8, 9, 9, 7.5, 5, 5, 9, 5, 9});
+  RunRounds({20, 9, 8, 8, 9, 9, 7.5, 5, 5, 9, 5, 9, 5});
   EXPECT_TRUE(ways_.are_suspected());
   RunRounds({9, 9, 9, 9, 9, 9, 9, 9});
   EXPECT_TRUE(ways_.are_suspected()) << "what changes later has other reasons";
 }
 
-TEST_F(HiddenWaysTest, WaysThatMakeNoRoundFasterAreGivenUpForGood) {
-  RunRounds({20, 9, 8, 8, 9, 9, 9.5, 8, 9, 7});
+TEST_F(HiddenWaysTest, WaysThatMakeRoundsNoSlowerStay) {
+  RunRounds({20, 9, 8, 8, 9, 9, 9, 8.3, 8.1, 8, 9, 9});
+  EXPECT_TRUE(ways_.are_suspected());
+}
+
+TEST_F(HiddenWaysTest, WaysThatMakeRoundsSlowerAreGivenUpForGood) {
+  RunRounds({20, 9, 8, 8, 9, 9, 9.5, 8.5, 9, 7, 9});
   EXPECT_TRUE(ways_.are_suspected()) << "too few rounds for a verdict";
   RunRounds({9});
   EXPECT_FALSE(ways_.are_suspected());
   RunRounds({12, 12, 12, 12, 12, 12, 12, 12, 12, 12});
   EXPECT_FALSE(ways_.are_suspected());
   ways_.Forget();
-  RunRounds({20, 9, 8, 8});
+  RunRounds({20, 9, 8, 8, 8});
   EXPECT_TRUE(ways_.are_suspected());
 }
 

@@ -121,12 +121,11 @@ double FastestBps(const NetworkView& view) {
 }  // namespace
 
 LinkBudgets MakeLinkBudgets(const Policy& policy, const NetworkView& view, const CompressionConfig& compression,
-                            absl::Span<const int64_t> tensor_elements) {
+                            const std::vector<ModelTensor>& tensors) {
   const std::optional<BudgetConfig> goal = FirstBudget(compression);
   if (!goal.has_value()) return {};
-  const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
-  double bytes = static_cast<double>(elements * kElementBytes);
-  if (elements == 0) bytes = kUnknownModelBudgets * FastestBps(view) / 8 * absl::ToDoubleSeconds(goal->budget);
+  double bytes = BitsOf(tensors) / 8;
+  if (tensors.empty()) bytes = kUnknownModelBudgets * FastestBps(view) / 8 * absl::ToDoubleSeconds(goal->budget);
   return Sharing(policy, view, *goal, bytes).Run();
 }
 

@@ -11,6 +11,7 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "proto/compression/compression_config.h"
+#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -20,10 +21,10 @@ namespace banyan {
 using LinkBudgets = std::map<std::pair<NodeId, NodeId>, double>;
 
 // Returns the parts of all links; empty when no rule has a budget. The first rule's budget is divided, and other rules'
-// budgets have the same parts. A link that several trees use gets the least of their parts. `tensor_elements` are those
+// budgets have the same parts. A link that several trees use gets the least of their parts. `tensors` are those
 // of the job; while they are unknown (empty) all links count as too slow. REQUIRES: the policy is valid for the view.
 LinkBudgets MakeLinkBudgets(const Policy& policy, const NetworkView& view, const CompressionConfig& compression,
-                            absl::Span<const int64_t> tensor_elements);
+                            const std::vector<ModelTensor>& tensors);
 
 }  // namespace banyan
 

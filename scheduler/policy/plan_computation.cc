@@ -45,11 +45,11 @@ void PlanComputation::Run() {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
   if (in_use_.has_value()) ValueInUse(*restricted);
-  if (former_.has_value()) ValueAsPublished(*restricted, config_.tensor_elements, *former_);
+  if (former_.has_value()) ValueAsPublished(*restricted, config_.tensors, *former_);
 }
 
 void PlanComputation::ValueInUse(const NetworkView& view) {
-  ValueAsPublished(view, config_.tensor_elements, in_use_->as_published);
+  ValueAsPublished(view, config_.tensors, in_use_->as_published);
   Policy& refreshed = in_use_->refreshed;
   refreshed.bound_bps = policy_->bound_bps;
   RefreshShares(config_, view, refreshed);
@@ -57,10 +57,10 @@ void PlanComputation::ValueInUse(const NetworkView& view) {
 }
 
 bool PlanComputation::IsTooDear(const Policy& refreshed, const NetworkView& view) const {
-  if (!config_.budget_per_round.has_value() || config_.tensor_elements.empty()) return false;
-  const double planned = RoundPrice(*policy_, view, config_.tensor_elements);
+  if (!config_.budget_per_round.has_value() || config_.tensors.empty()) return false;
+  const double planned = RoundPrice(*policy_, view, config_.tensors);
   const double most = (1 + kBudgetRounding) * std::max(*config_.budget_per_round, planned);
-  return RoundPrice(refreshed, view, config_.tensor_elements) > most;
+  return RoundPrice(refreshed, view, config_.tensors) > most;
 }
 
 int64_t PlanComputation::size_bytes() const {

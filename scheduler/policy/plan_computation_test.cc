@@ -59,17 +59,17 @@ TEST(PlanComputationTest, APolicyInUseThatCostsMoreThanTheBudgetGoes) {
   links[0].price_per_gb = links[2].price_per_gb = 0.01;
   view = *view.WithLinks(links);
   PlannerConfig config;
-  config.tensor_elements = {10'000'000};
+  config.tensors = {10'000'000};
   PlanComputation free(view, AllNodes(view), config);
   free.Run();
   const Policy in_use = *free.TakePolicy();
-  const double price = RoundPrice(in_use, view, config.tensor_elements);
+  const double price = RoundPrice(in_use, view, config.tensors);
   config.budget_per_round = 0.97 * price;
   PlanComputation within(view, AllNodes(view), config, in_use);
   within.Run();
   const absl::StatusOr<Policy> policy = within.TakePolicy();
   ASSERT_TRUE(policy.ok()) << policy.status();
-  EXPECT_LE(RoundPrice(*policy, view, config.tensor_elements), *config.budget_per_round);
+  EXPECT_LE(RoundPrice(*policy, view, config.tensors), *config.budget_per_round);
 }
 
 TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
@@ -88,7 +88,7 @@ TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
 TEST(PlanComputationTest, ValuesTheFormerPolicyToo) {
   const NetworkView view = Internet2Network();
   PlannerConfig config;
-  config.tensor_elements = {1000000};
+  config.tensors = {1000000};
   const Policy policy = *MakePolicy(view, config);
   PlanComputation plan(Wavering(view, 0.5), AllNodes(view), config, policy, policy);
   plan.Run();
@@ -123,7 +123,7 @@ TEST(PlanComputationTest, RefreshedPackedTreesDoNotCountOnAuxiliaryPaths) {
   PlannerConfig config;
   config.planner = "packed";
   config.auxiliary = true;
-  config.tensor_elements = {11'500'000};
+  config.tensors = {11'500'000};
   const Policy policy = *MakePolicy(view, config);
   PlanComputation plan(view, AllNodes(view), config, policy);
   plan.Run();

@@ -29,7 +29,7 @@ void PolicyPublisher::Put(Policy policy, std::string reason, const NetworkView& 
   if (routes_ != nullptr) precision_ = routes_->State();
   context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view, believed), std::move(overlay),
                                  source, MissingLinks(view, believed), precision_});
-  const LinkBudgets budgets = MakeLinkBudgets(policy, view, overlay_->compression, keys_->Elements());
+  const LinkBudgets budgets = MakeLinkBudgets(policy, view, overlay_->compression, keys_->Tensors());
   if (&view != &view_) view_ = view;
   policies_.Add(std::move(policy), std::move(reason), view, transmission, Addresses(), budgets, source);
 }
@@ -57,7 +57,7 @@ void PolicyPublisher::Restore(const PolicyRecord& record, const NetworkView& vie
   view_ = view;
   precision_ = record.precision;
   policies_.Add(record.policy, record.reason, view, record.transmission, Addresses(),
-                MakeLinkBudgets(record.policy, view, overlay_->compression, keys_->Elements()), record.source);
+                MakeLinkBudgets(record.policy, view, overlay_->compression, keys_->Tensors()), record.source);
 }
 
 NodeId PolicyPublisher::ChooseSource(const std::vector<NodeId>& members) const {

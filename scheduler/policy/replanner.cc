@@ -168,7 +168,7 @@ PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId>
 }
 
 PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
-  config.tensor_elements = keys_->Elements();
+  config.tensors = keys_->Tensors();
   std::optional<Policy> in_use;
   std::optional<Policy> former;
   // What the operator wants is not weighed against what there is, whose links there need not be any more.

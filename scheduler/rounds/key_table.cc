@@ -57,10 +57,10 @@ TensorShape KeyTable::ShapeOf(KeyId key) const {
   return {keys_[key.value() - 1].elements, keys_[key.value() - 1].layout};
 }
 
-std::vector<int64_t> KeyTable::Elements() const {
-  std::vector<int64_t> elements;
-  for (const Key& key : keys_) elements.push_back(key.elements);
-  return elements;
+std::vector<ModelTensor> KeyTable::Tensors() const {
+  std::vector<ModelTensor> tensors;
+  for (const Key& key : keys_) tensors.emplace_back(key.elements, SizeOf(key.layout.type));
+  return tensors;
 }
 
 int64_t KeyTable::ElementsOfAll() const {

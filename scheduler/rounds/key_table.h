@@ -15,6 +15,7 @@
 #include "core/tensor_layout.h"
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
+#include "topology/model_tensor.h"
 
 namespace banyan {
 
@@ -41,8 +42,8 @@ class KeyTable {
   const std::string& NameOf(KeyId key) const;
   int64_t ElementsOf(KeyId key) const;
   TensorShape ShapeOf(KeyId key) const;
-  // Returns the elements of each key, in order of KeyId.
-  std::vector<int64_t> Elements() const;
+  // Returns what plans know of each key, in order of KeyId.
+  std::vector<ModelTensor> Tensors() const;
   int64_t ElementsOfAll() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last) const;
 

@@ -78,6 +78,16 @@ TEST(KeyTableTest, RefusesMoreChunksThanAKeyMayHave) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise chunks.max_elements"));
 }
 
+TEST(KeyTableTest, TellsPlansHowWideElementsAre) {
+  KeyTable table(kChunk);
+  ASSERT_TRUE(table.Register({"w", 10}).ok());
+  ASSERT_TRUE(table.Register({"d", 20, {.parts = {}, .type = DataType::kFloat64}}).ok());
+  ASSERT_TRUE(table.Register({"h", 30, {.parts = {}, .type = DataType::kBFloat16}}).ok());
+  std::vector<int64_t> bytes;
+  for (const ModelTensor& tensor : table.Tensors()) bytes.push_back(tensor.elements * tensor.element_bytes);
+  EXPECT_THAT(bytes, ElementsAre(40, 160, 60));
+}
+
 TEST(KeyTableTest, IsBounded) {
   KeyTable table(kChunk);
   for (size_t i = 0; i < kMaxKeys; ++i) ASSERT_TRUE(table.Register({absl::StrCat(i), 1}).ok());

@@ -48,12 +48,12 @@ std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::Str
 }  // namespace
 
 std::optional<PlanPrice> PriceOfPlan(const Policy& policy, const NetworkView& view,
-                                     const std::vector<int64_t>& tensor_elements, int64_t rounds) {
+                                     const std::vector<ModelTensor>& tensors, int64_t rounds) {
   const bool has_price = std::any_of(view.links().begin(), view.links().end(),
                                      [](const NetworkLink& link) { return link.price_per_gb > 0; });
   if (!has_price) return std::nullopt;
   PlanPrice price{.per_gb = PricePerGb(policy, view), .a_round = std::nullopt, .rounds = rounds, .by_link = {}};
-  if (!tensor_elements.empty()) price.a_round = RoundPrice(policy, view, tensor_elements);
+  if (!tensors.empty()) price.a_round = RoundPrice(policy, view, tensors);
   const bool has_detours =
       std::any_of(policy.auxiliary.begin(), policy.auxiliary.end(), [](const Route& path) { return path.share > 0; });
   if (!has_detours) price.by_link = PricesByLink(policy, view);

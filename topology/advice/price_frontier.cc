@@ -42,8 +42,8 @@ class Frontier {
     config.budget_per_round = budget;
     absl::StatusOr<Policy> policy = PlanForModel(view_, config);
     if (!policy.ok()) return policy.status();
-    ValueOn(view_, config.tensor_elements, *policy);
-    planned_.push_back({RoundPrice(*policy, view_, config.tensor_elements), policy->round_time, policy->rate_bps});
+    ValueOn(view_, config.tensors, *policy);
+    planned_.push_back({RoundPrice(*policy, view_, config.tensors), policy->round_time, policy->rate_bps});
     return planned_.back();
   }
 

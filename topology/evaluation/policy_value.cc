@@ -1,7 +1,6 @@
 #include "topology/evaluation/policy_value.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
@@ -41,13 +40,13 @@ bool IsIntact(const Policy& policy, const NetworkView& view) {
 }
 
 // The prediction knows no auxiliary paths; what they add to the rate is taken off the time in which chunks flow.
-absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements) {
-  if (tensor_elements.empty()) return absl::ZeroDuration();
+absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+  if (tensors.empty()) return absl::ZeroDuration();
   if (policy.auxiliary_rate_bps <= 0) return absl::InfiniteDuration();
-  const double bits = kBitsPerElement * std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
+  const double bits = BitsOf(tensors);
   const absl::Duration on_auxiliary_path = absl::Seconds(bits / policy.auxiliary_rate_bps);
   if (policy.rate_bps <= 0) return on_auxiliary_path;
-  return PredictRoundTime(policy, view, tensor_elements) - absl::Seconds(bits / policy.rate_bps) + on_auxiliary_path;
+  return PredictRoundTime(policy, view, tensors) - absl::Seconds(bits / policy.rate_bps) + on_auxiliary_path;
 }
 
 void SetRates(const NetworkView& view, Policy& policy) {
@@ -65,17 +64,17 @@ void SetRates(const NetworkView& view, Policy& policy) {
 
 }  // namespace
 
-void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+void ValueOn(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
   SetRates(view, policy);
-  policy.round_time = RoundTime(policy, view, tensor_elements);
+  policy.round_time = RoundTime(policy, view, tensors);
 }
 
-void ValueAsPublished(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+void ValueAsPublished(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
   const auto is_planned = [](const Route& auxiliary_path) { return auxiliary_path.share > 0; };
   const auto others = std::stable_partition(policy.auxiliary.begin(), policy.auxiliary.end(), is_planned);
   const std::vector<Route> unplanned(others, policy.auxiliary.end());
   policy.auxiliary.erase(others, policy.auxiliary.end());
-  ValueOn(view, tensor_elements, policy);
+  ValueOn(view, tensors, policy);
   policy.auxiliary.insert(policy.auxiliary.end(), unplanned.begin(), unplanned.end());
 }
 

@@ -6,20 +6,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
 namespace banyan {
 
 // Sets the rates of `policy`, its round time, and the parts that its auxiliary paths take, to what they are on `view`.
-// They are for a model with tensors of the sizes `tensor_elements` (in KeyId order; empty when unknown). A path over a
+// They are for a model with tensors of the sizes `tensors` (in KeyId order; empty when unknown). A path over a
 // link that has vanished carries nothing. Rates are 0 and the round time is infinite in two cases: nothing else carries
 // a tree edge, or the members are not the nodes of the view.
-void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
+void ValueOn(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
 
 // Likewise, but with those auxiliary paths only that `policy` has shares for: nodes use others only when something is
 // wrong.
-void ValueAsPublished(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
+void ValueAsPublished(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
 
 }  // namespace banyan
 

@@ -31,9 +31,10 @@ double WindowBits(const NetworkLink& link, double chunk_bits) {
 // Links, caps of hosts and what links share as stations; the chunks of a tree as a kind of job.
 class RoundShop {
  public:
-  // A round is of a model of `model_bits`. With `work`, which outlives this, processors are stations and chunks as wide
-  // as it says.
-  RoundShop(const Policy& policy, const NetworkView& view, double model_bits, const RoundWork* work = nullptr);
+  // A round is of a model of these tensors. With `work`, which outlives this, processors are stations and chunks as
+  // wide as it says.
+  RoundShop(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors,
+            const RoundWork* work = nullptr);
 
   // Adds the kind of the tree's chunks; false when a link has vanished.
   bool Add(const Tree& tree);
@@ -83,10 +84,11 @@ class RoundShop {
   std::vector<std::vector<double>> sum_passes_;  // over its elements
 };
 
-RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model_bits, const RoundWork* work)
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors,
+                     const RoundWork* work)
     : view_(view), work_(work), sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
-  const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
+  const double chunk_bits = WidestElementBits(tensors) * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
     links_.push_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
   }
@@ -94,7 +96,7 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model
     return cap_bps.has_value() ? std::optional(shop_.AddStation(*cap_bps, std::numeric_limits<double>::infinity()))
                                : std::nullopt;
   };
-  for (const Tree& tree : policy.trees) CountSent(tree, model_bits * tree.share);
+  for (const Tree& tree : policy.trees) CountSent(tree, BitsOf(tensors) * tree.share);
   for (const NetworkNode& node : view.nodes()) {
     up_.push_back(add_cap(node.up_cap_bps));
     down_.push_back(add_cap(node.down_cap_bps));
@@ -262,18 +264,18 @@ double RoundShop::LongestProcessing(const std::vector<FlowShop::Job>& jobs) cons
 }
 
 // The chunks of the tensors in the order in which they are sent.
-std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
+std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<ModelTensor>& tensors) {
   std::vector<double> shares;
   for (const Tree& tree : policy.trees) shares.push_back(tree.share);
   absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, policy.chunk_max_elements);
   BANYAN_CHECK(chunks.ok());
   std::vector<FlowShop::Job> jobs;
-  for (size_t i = 0; i < tensor_elements.size(); ++i) {
+  for (size_t i = 0; i < tensors.size(); ++i) {
     const KeyId key(static_cast<uint32_t>(i + 1));
-    BANYAN_CHECK(chunks->AddKey(key, tensor_elements[i]).ok());
+    BANYAN_CHECK(chunks->AddKey(key, tensors[i].elements).ok());
     for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
-      const double bits = kBitsPerElement * static_cast<double>(chunks->RangeOf(key, chunk).elements);
-      jobs.push_back({chunks->TreeOf(key, chunk).value(), bits});
+      const ModelTensor carried(chunks->RangeOf(key, chunk).elements, tensors[i].element_bytes);
+      jobs.push_back({chunks->TreeOf(key, chunk).value(), carried.bits()});
     }
   }
   return jobs;
@@ -282,19 +284,17 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_
 }  // namespace
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
-                                const std::vector<int64_t>& tensor_elements) {
-  return PredictRound(policy, view, tensor_elements).time;
+                                const std::vector<ModelTensor>& tensors) {
+  return PredictRound(policy, view, tensors).time;
 }
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
-                             const std::vector<int64_t>& tensor_elements) {
-  const double elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
-  RoundShop round(policy, view, kBitsPerElement * elements);
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+  RoundShop round(policy, view, tensors);
   for (const Tree& tree : policy.trees) {
     if (round.Add(tree)) continue;
     return {absl::InfiniteDuration(), std::vector<absl::Duration>(policy.trees.size(), absl::InfiniteDuration())};
   }
-  std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
+  std::vector<FlowShop::Job> scheduled = Chunks(policy, tensors);
   // The first chunk goes its way, and the others are processed behind it.
   const size_t first = std::min<size_t>(scheduled.size(), 1);
   const double processed_s = round.shop().Schedule({scheduled.begin(), scheduled.begin() + first}).last_s +
@@ -310,7 +310,7 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
 }
 
 absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, int64_t elements, const RoundWork& work) {
-  RoundShop round(policy, view, kBitsPerElement * static_cast<double>(elements), &work);
+  RoundShop round(policy, view, {elements}, &work);
   for (const Tree& tree : policy.trees) {
     if (!round.Add(tree)) return absl::InfiniteDuration();
   }

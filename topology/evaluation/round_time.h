@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
 namespace banyan {
 
-// The bits of an element: float32 values as they are, when nothing is compressed.
+// The bits of a float32 element as it is, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;
 
 // The time that sending or taking a chunk costs one thread of a node, whatever the chunk's size (docs/performance.md).
@@ -24,8 +25,8 @@ inline constexpr double kSumBytesPerSecond = 1e10;
 // Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.
 inline constexpr int64_t kScheduledChunks = 1024;
 
-// From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensor_elements` are
-// their sizes; each element takes kBitsPerElement.
+// From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensors` are
+// these; each element takes the width of its type.
 //
 // Every link passes on one chunk after the other (topology/evaluation/flow_shop.h); the first kScheduledChunks are
 // scheduled one by one, the others take as long as the busiest link needs for them. A node handles chunks and sums them
@@ -34,16 +35,14 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
 // packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is
 // not in the view. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
-absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
-                                const std::vector<int64_t>& tensor_elements);
+absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors);
 
 struct RoundPrediction {
   absl::Duration time;                     // as PredictRoundTime says
   std::vector<absl::Duration> tree_times;  // until every node has the last scheduled chunk of each tree
 };
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
-                             const std::vector<int64_t>& tensor_elements);
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors);
 
 // What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
 struct RoundWork {

@@ -41,8 +41,8 @@ Policy OnA(const NetworkView& view) {
 // What a chunk takes on a link.
 double ChunkMs(double elements, double mbps) { return elements * kBitsPerElement / mbps / 1000; }
 
-double PredictedMs(const std::vector<int64_t>& tensor_elements) {
-  return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensor_elements));
+double PredictedMs(const std::vector<ModelTensor>& tensors) {
+  return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensors));
 }
 
 TEST(RoundTimeTest, OneChunkTakesItsWayUpAndDown) {
@@ -94,6 +94,11 @@ TEST(RoundTimeTest, SumsTakeTime) {
 
 TEST(RoundTimeTest, TensorsCountTogether) {
   EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {5000, 5000}), PredictRoundTime(OnA(Line()), Line(), {10000}));
+}
+
+TEST(RoundTimeTest, ElementsTakeTheWidthOfTheirType) {
+  EXPECT_NEAR(PredictedMs({ModelTensor(1000, 8)}), 2 * (ChunkMs(2000, 4) + 20 + ChunkMs(2000, 8) + 10), 1e-3);
+  EXPECT_NEAR(PredictedMs({ModelTensor(1000, 2)}), 2 * (ChunkMs(500, 4) + 20 + ChunkMs(500, 8) + 10), 1e-3);
 }
 
 TEST(RoundTimeTest, AHostsCapIsAStationToo) {

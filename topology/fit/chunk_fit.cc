@@ -1,7 +1,6 @@
 #include "topology/fit/chunk_fit.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "absl/time/time.h"
 #include "topology/evaluation/round_time.h"
@@ -20,17 +19,17 @@ struct Size {
 
 }  // namespace
 
-absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
+absl::Duration FitChunks(const NetworkView& view, const std::vector<ModelTensor>& tensors, int64_t least_elements,
                          Policy& policy) {
-  const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
-  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensor_elements)}};
+  const int64_t elements = ElementsOf(tensors);
+  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensors)}};
   absl::Duration shortest = sizes.front().round_time;
   const int64_t least = std::max(least_elements, kLeastFittedElements);
   for (int64_t size = policy.chunk_max_elements / 2; size >= least; size /= 2) {
     if (elements / size > kMostFittedChunks || sizes.back().round_time > kWorse * shortest) break;
     Policy smaller = policy;
     smaller.chunk_max_elements = size;
-    sizes.push_back({size, PredictRoundTime(smaller, view, tensor_elements)});
+    sizes.push_back({size, PredictRoundTime(smaller, view, tensors)});
     shortest = std::min(shortest, sizes.back().round_time);
   }
   const auto largest =

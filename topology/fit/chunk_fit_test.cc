@@ -9,10 +9,10 @@
 namespace banyan {
 namespace {
 
-Policy Planned(const std::string& planner, const std::vector<int64_t>& tensor_elements = {}) {
+Policy Planned(const std::string& planner, const std::vector<ModelTensor>& tensors = {}) {
   PlannerConfig config;
   config.planner = planner;
-  config.tensor_elements = tensor_elements;
+  config.tensors = tensors;
   return *MakePolicy(Internet2Network(), config);
 }
 
@@ -88,11 +88,11 @@ TEST(ChunkFitTest, PackedGivesUpRateOnAMesh) {
     Policy policy = fastest;
     return FitChunks(view, {elements}, config.chunk_min_elements, policy);
   };
-  config.tensor_elements = {1'250'000};
+  config.tensors = {1'250'000};
   const Policy small = *MakePolicy(view, config);
   EXPECT_LT(small.rate_bps, 0.98 * fastest.rate_bps);
   EXPECT_LT(small.round_time, 0.95 * as_it_is(1'250'000));
-  config.tensor_elements = {11'500'000};
+  config.tensors = {11'500'000};
   EXPECT_LT(MakePolicy(view, config)->round_time, 0.99 * as_it_is(11'500'000));
 }
 

@@ -60,9 +60,9 @@ class ModelFit {
   ModelFit(const NetworkView& view, const PlannerConfig& config)
       : view_(view), config_(config), rates_only_(config), many_(AllowsManyDraws(view.nodes().size())) {
     // Plans are valued only when their chunks suit the model.
-    rates_only_.tensor_elements.clear();
+    rates_only_.tensors.clear();
     if (config.budget_per_round.has_value())
-      rates_only_.most_per_gb = *config.budget_per_round / ModelGigabytes(config.tensor_elements);
+      rates_only_.most_per_gb = *config.budget_per_round / ModelGigabytes(config.tensors);
   }
 
   absl::StatusOr<Policy> Best() const;
@@ -78,7 +78,7 @@ class ModelFit {
     return std::tie(a.too_dear, a.round_time) < std::tie(b.too_dear, b.round_time);
   }
 
-  absl::Duration Time(const Policy& policy) const { return PredictRoundTime(policy, view_, config_.tensor_elements); }
+  absl::Duration Time(const Policy& policy) const { return PredictRoundTime(policy, view_, config_.tensors); }
   // With the chunks that suit it.
   Candidate Fitted(Policy policy) const;
   // With the shares that keep it within the budget, if there is one.
@@ -99,14 +99,14 @@ class ModelFit {
 
 ModelFit::Candidate ModelFit::Fitted(Policy policy) const {
   policy.chunk_max_elements = config_.chunk_max_elements;
-  const absl::Duration time = FitChunks(view_, config_.tensor_elements, config_.chunk_min_elements, policy);
+  const absl::Duration time = FitChunks(view_, config_.tensors, config_.chunk_min_elements, policy);
   return {std::move(policy), time};
 }
 
 ModelFit::Candidate ModelFit::Held(Candidate candidate) const {
   if (!config_.budget_per_round.has_value()) return candidate;
-  const bool holds = HoldPrice(view_, config_.tensor_elements, *config_.budget_per_round, candidate.policy);
-  candidate.too_dear = holds ? 0 : RoundPrice(candidate.policy, view_, config_.tensor_elements);
+  const bool holds = HoldPrice(view_, config_.tensors, *config_.budget_per_round, candidate.policy);
+  candidate.too_dear = holds ? 0 : RoundPrice(candidate.policy, view_, config_.tensors);
   candidate.round_time = Time(candidate.policy);
   return candidate;
 }
@@ -133,8 +133,7 @@ std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, st
 }
 
 std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
-  const double bits =
-      kBitsPerElement * std::accumulate(config_.tensor_elements.begin(), config_.tensor_elements.end(), 0.0);
+  const double bits = BitsOf(config_.tensors);
   std::vector<Candidate> candidates;
   for (const int roots : RootsToTry(config_, static_cast<int>(view_.nodes().size()))) {
     PlannerConfig few = rates_only_;
@@ -148,9 +147,9 @@ std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
 Policy ModelFit::WithSearchedShares(Candidate best) const {
   Candidate held = best;
   Policy rounded = best.policy;
-  RoundShares(view_, config_.tensor_elements, rounded);
+  RoundShares(view_, config_.tensors, rounded);
   Policy chosen = Time(rounded) <= best.round_time ? std::move(rounded) : std::move(best.policy);
-  SearchShares(view_, config_.tensor_elements, chosen);
+  SearchShares(view_, config_.tensors, chosen);
   if (!config_.budget_per_round.has_value()) return chosen;
   // The search knows nothing of prices.
   Candidate searched = Held({std::move(chosen), absl::InfiniteDuration()});

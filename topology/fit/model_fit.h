@@ -10,7 +10,7 @@
 
 namespace banyan {
 
-// Returns the plan whose round of the model (config.tensor_elements) is predicted to be the shortest. It chooses
+// Returns the plan whose round of the model (config.tensors) is predicted to be the shortest. It chooses
 // between three kinds, each with chunks that suit it and with the shares that suit these chunks
 // (topology/fit/share_search.h):
 //  - PackedPlanner's plan;

@@ -34,7 +34,7 @@ double MeanTimes(bool begins_with_trees) {
     for (const int64_t elements : kModelElements) {
       PlannerConfig config = Packed();
       if (begins_with_trees) config.current_trees = MakePolicy(view, config)->trees;
-      config.tensor_elements = {elements};
+      config.tensors = {elements};
       const Policy policy = *MakePolicy(view, config);
       const double bits = kBitsPerElement * static_cast<double>(elements);
       sum += absl::ToDoubleSeconds(policy.round_time) * policy.bound_bps / bits;
@@ -52,7 +52,7 @@ TEST(ModelFitTest, TreesInUseDoNotMakeThePlanWorse) { EXPECT_LT(MeanTimes(true),
 TEST(ModelFitTest, PlansNoPartForAuxiliaryPaths) {
   PlannerConfig config = Packed();
   config.auxiliary = true;
-  config.tensor_elements = {11'500'000};
+  config.tensors = {11'500'000};
   const Policy policy = *MakePolicy(RandomNetwork(9, 8, 1), config);
   ASSERT_FALSE(policy.auxiliary.empty());
   for (const Route& auxiliary_path : policy.auxiliary) EXPECT_EQ(auxiliary_path.share, 0);

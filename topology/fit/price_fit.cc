@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "topology/evaluation/round_time.h"
 #include "topology/fit/share_rounding.h"
 
 namespace banyan {
@@ -69,9 +68,9 @@ std::vector<double> TreePrices(const Policy& policy, const NetworkView& view) {
 }
 
 // What is moved at a time at least: a chunk, in shares.
-double ChunkShare(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
-  const double elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
-  return std::min(1.0, static_cast<double>(policy.chunk_max_elements) / elements);
+double ChunkShare(const Policy& policy, const std::vector<ModelTensor>& tensors) {
+  const double chunk_bits = WidestElementBits(tensors) * static_cast<double>(policy.chunk_max_elements);
+  return std::min(1.0, chunk_bits / BitsOf(tensors));
 }
 
 // Moves a share between two trees; the first goes when it has nothing left.
@@ -103,10 +102,7 @@ double Sum(const std::vector<double>& shares, const std::vector<double>& prices)
 
 }  // namespace
 
-double ModelGigabytes(const std::vector<int64_t>& tensor_elements) {
-  const double elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
-  return elements * kBitsPerElement / kBitsPerByte / kBytesPerGb;
-}
+double ModelGigabytes(const std::vector<ModelTensor>& tensors) { return BitsOf(tensors) / kBitsPerByte / kBytesPerGb; }
 
 double PricePerGb(const Policy& policy, const NetworkView& view) {
   std::vector<double> shares;
@@ -114,17 +110,17 @@ double PricePerGb(const Policy& policy, const NetworkView& view) {
   return Sum(shares, TreePrices(policy, view));
 }
 
-double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements) {
-  return ModelGigabytes(tensor_elements) * Sum(ChunkedShares(policy, tensor_elements), TreePrices(policy, view));
+double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+  return ModelGigabytes(tensors) * Sum(ChunkedShares(policy, tensors), TreePrices(policy, view));
 }
 
-bool HoldPrice(const NetworkView& view, const std::vector<int64_t>& tensor_elements, double budget, Policy& policy) {
-  const double most_per_gb = (1 + kBudgetRounding) * budget / ModelGigabytes(tensor_elements);
-  const double chunk_share = ChunkShare(policy, tensor_elements);
+bool HoldPrice(const NetworkView& view, const std::vector<ModelTensor>& tensors, double budget, Policy& policy) {
+  const double most_per_gb = (1 + kBudgetRounding) * budget / ModelGigabytes(tensors);
+  const double chunk_share = ChunkShare(policy, tensors);
   std::vector<double> prices = TreePrices(policy, view);
   bool holds = false;
   while (true) {
-    const double over = Sum(ChunkedShares(policy, tensor_elements), prices) - most_per_gb;
+    const double over = Sum(ChunkedShares(policy, tensors), prices) - most_per_gb;
     holds = over <= 0;
     const auto [cheapest, dearest] = std::minmax_element(prices.begin(), prices.end());
     if (holds || *dearest <= (1 + kBudgetRounding) * *cheapest) break;

@@ -16,7 +16,7 @@
 namespace banyan {
 namespace {
 
-const std::vector<int64_t> kModel = {60'000'000, 40'000'000};
+const std::vector<ModelTensor> kModel = {60'000'000, 40'000'000};
 constexpr double kModelGb = 0.4;
 
 NetworkView Priced(const NetworkView& view, Random& random) {
@@ -25,10 +25,10 @@ NetworkView Priced(const NetworkView& view, Random& random) {
   return *view.WithLinks(links);
 }
 
-Policy Plan(const NetworkView& view, std::optional<double> budget, const std::vector<int64_t>& model = kModel) {
+Policy Plan(const NetworkView& view, std::optional<double> budget, const std::vector<ModelTensor>& model = kModel) {
   PlannerConfig config;
   config.auxiliary = true;
-  config.tensor_elements = model;
+  config.tensors = model;
   config.budget_per_round = budget;
   absl::StatusOr<Policy> policy = MakePolicy(view, config);
   EXPECT_TRUE(policy.ok()) << policy.status();
@@ -151,13 +151,25 @@ TEST(PriceFitTest, ARoundCostsWhatCrossesTheLinks) {
 TEST(PriceFitTest, TheFewChunksOfASmallModelAreWithinTheBudgetToo) {
   Random random(5);
   const NetworkView view = Priced(CompleteNetwork(4, 50), random);
-  const std::vector<int64_t> model = {30'000, 100};
+  const std::vector<ModelTensor> model = {30'000, 100};
   const double least = BruteForce(view).LeastPrice() / kModelGb * ModelGigabytes(model);
   const double most = RoundPrice(Plan(view, std::nullopt, model), view, model);
   ASSERT_GT(most, 1.1 * least);
   for (const double part : {0.0, 0.1, 0.2, 0.4, 0.8}) {
     const double budget = least + part * (most - least);
     EXPECT_LE(RoundPrice(Plan(view, budget, model), view, model), (1 + 1e-8) * budget) << part;
+  }
+}
+
+TEST(PriceFitTest, ElementsCountInTheWidthOfTheirType) {
+  EXPECT_NEAR(ModelGigabytes({ModelTensor(1000, 8), ModelTensor(1000, 2)}), 1e-5, 1e-15);
+  Random random(8);
+  const NetworkView view = Priced(CompleteNetwork(4, 50), random);
+  // Chunks of both have as many elements, and those of doubles cost four times as much.
+  const std::vector<ModelTensor> model = {ModelTensor(30'000, 2), ModelTensor(30'000, 8)};
+  const double least = BruteForce(view).LeastPrice() / kModelGb * ModelGigabytes(model);
+  for (const double budget : {least, 1.1 * least, 1.5 * least}) {
+    EXPECT_LE(RoundPrice(Plan(view, budget, model), view, model), (1 + 1e-8) * budget);
   }
 }
 
@@ -181,7 +193,7 @@ TEST(PriceFitTest, WhatAuxiliaryPathsTakeIsWithinTheBudget) {
   }
   PlannerConfig config;
   config.auxiliary = true;
-  config.tensor_elements = kModel;
+  config.tensors = kModel;
   const Policy free = *MakePolicy(view, config);
   EXPECT_GT(free.auxiliary.size(), policy.auxiliary.size()) << "those that cost more are not there";
 }
@@ -191,7 +203,7 @@ TEST(PriceFitTest, SharesStayWithinTheBudgetWhenCheapLinksBecomeSlow) {
   Random random(8);
   const NetworkView view = Priced(CompleteNetwork(4, 50), random);
   PlannerConfig config;
-  config.tensor_elements = kModel;
+  config.tensors = kModel;
   config.budget_per_round = 1.1 * RoundPrice(Plan(view, 0), view, kModel);
   Policy policy = Plan(view, config.budget_per_round);
   std::vector<NetworkLink> links(view.links().begin(), view.links().end());

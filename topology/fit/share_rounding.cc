@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
 #include <utility>
 
 #include "core/check.h"
@@ -54,44 +53,43 @@ bool MoveBestChunk(const NetworkView& view, double chunk_share, Policy& policy) 
 
 }  // namespace
 
-std::vector<double> ChunkedShares(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
+std::vector<double> ChunkedShares(const Policy& policy, const std::vector<ModelTensor>& tensors) {
   absl::StatusOr<ChunkAssignment> assignment = ChunkAssignment::Create(SharesOf(policy), policy.chunk_max_elements);
   BANYAN_CHECK(assignment.ok());
   std::vector<double> shares(policy.trees.size(), 0);
   double sum = 0;
-  for (uint32_t i = 0; i < tensor_elements.size(); ++i) {
+  for (uint32_t i = 0; i < tensors.size(); ++i) {
     const KeyId key(i + 1);
-    if (!assignment->AddKey(key, tensor_elements[i]).ok()) continue;
+    if (!assignment->AddKey(key, tensors[i].elements).ok()) continue;
     for (uint32_t chunk = 0; chunk < assignment->ChunksOf(key); ++chunk) {
-      const auto elements = static_cast<double>(assignment->RangeOf(key, ChunkIndex(chunk)).elements);
-      shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += elements;
-      sum += elements;
+      const ModelTensor carried(assignment->RangeOf(key, ChunkIndex(chunk)).elements, tensors[i].element_bytes);
+      shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += carried.bits();
+      sum += carried.bits();
     }
   }
   for (double& share : shares) share /= sum;
   return shares;
 }
 
-double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements) {
+double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
   Policy chunked = policy;
-  SetShares(ChunkedShares(policy, tensor_elements), chunked);
+  SetShares(ChunkedShares(policy, tensors), chunked);
   return PlanRateBps(chunked, view);
 }
 
-void RoundShares(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+void RoundShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
   const size_t trees = policy.trees.size();
   if (trees < 2 || trees * trees * policy.members.size() > kMostWork) return;
   Policy rounded = policy;
-  SetShares(ChunkedShares(policy, tensor_elements), rounded);
+  SetShares(ChunkedShares(policy, tensors), rounded);
   const auto has_none = [](const Tree& tree) { return tree.share <= 0; };
   // Fewer chunks than trees.
   if (std::any_of(rounded.trees.begin(), rounded.trees.end(), has_none)) return;
-  const double elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
-  const double chunk_share = static_cast<double>(policy.chunk_max_elements) / elements;
+  const double chunk_share = static_cast<double>(policy.chunk_max_elements) / static_cast<double>(ElementsOf(tensors));
   for (size_t step = 0; step < 2 * trees && MoveBestChunk(view, chunk_share, rounded); ++step) {
   }
-  const double before_bps = ChunkedRateBps(policy, view, tensor_elements);
-  if (ChunkedRateBps(rounded, view, tensor_elements) > before_bps) policy.trees = std::move(rounded.trees);
+  const double before_bps = ChunkedRateBps(policy, view, tensors);
+  if (ChunkedRateBps(rounded, view, tensors) > before_bps) policy.trees = std::move(rounded.trees);
 }
 
 }  // namespace banyan

@@ -22,13 +22,12 @@ constexpr int kChunksToMove[] = {1, 2, 4};
 
 class ShareSearch {
  public:
-  ShareSearch(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy)
+  ShareSearch(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy)
       : view_(view),
-        tensor_elements_(tensor_elements),
+        tensors_(tensors),
         policy_(policy),
-        model_chunks_(std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0) /
-                      static_cast<double>(policy.chunk_max_elements)),
-        shortest_(PredictRound(policy, view, tensor_elements)) {
+        model_chunks_(static_cast<double>(ElementsOf(tensors)) / static_cast<double>(policy.chunk_max_elements)),
+        shortest_(PredictRound(policy, view, tensors)) {
     const double visits = std::min(model_chunks_, static_cast<double>(kScheduledChunks)) * 2 *
                           static_cast<double>(view.nodes().size() - 1);
     predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostWork / std::max(visits, 1.0)));
@@ -71,7 +70,7 @@ class ShareSearch {
     --predictions_left_;
     policy_.trees[from].share -= share;
     policy_.trees[to].share += share;
-    RoundPrediction moved = PredictRound(policy_, view_, tensor_elements_);
+    RoundPrediction moved = PredictRound(policy_, view_, tensors_);
     if (moved.time < (1 - kLeastGain) * shortest_.time) {
       shortest_ = std::move(moved);
       return true;
@@ -82,7 +81,7 @@ class ShareSearch {
   }
 
   const NetworkView& view_;
-  const std::vector<int64_t>& tensor_elements_;
+  const std::vector<ModelTensor>& tensors_;
   Policy& policy_;
   const double model_chunks_;
   RoundPrediction shortest_;
@@ -91,9 +90,9 @@ class ShareSearch {
 
 }  // namespace
 
-void SearchShares(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+void SearchShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
   if (policy.trees.size() < 2) return;
-  ShareSearch(view, tensor_elements, policy).Run();
+  ShareSearch(view, tensors, policy).Run();
 }
 
 }  // namespace banyan

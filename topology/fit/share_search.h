@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -14,7 +15,7 @@ namespace banyan {
 // Moves a few chunks at a time from trees that are done last to trees that are done first, while PredictRoundTime
 // becomes shorter; no tree loses all. Predicts at most some fifty rounds, and fewer where that would take long. Leaves
 // rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime, and there is a tensor.
-void SearchShares(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
+void SearchShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
 
 }  // namespace banyan
 

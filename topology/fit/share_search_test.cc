@@ -24,7 +24,8 @@ TEST(ShareSearchTest, MostRoundsBecomeShorterAndNoneLonger) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const NetworkView view = RandomNetwork(9, 8, seed);
     const Policy planned = Packed(view);
-    for (const std::vector<int64_t>& tensors : {std::vector<int64_t>{11'500'000}, {900'000, 70'000, 3'000'000}}) {
+    for (const std::vector<ModelTensor>& tensors :
+         {std::vector<ModelTensor>{11'500'000}, {900'000, 70'000, 3'000'000}}) {
       Policy searched = planned;
       SearchShares(view, tensors, searched);
       const absl::Duration before = PredictRoundTime(planned, view, tensors);
