@@ -116,7 +116,48 @@ def one_process():
     return {name: each.detach().numpy() for name, each in model.named_parameters()}
 
 
+def dtensor_process(rank, store, results):
+    """Holds rows of each parameter as DTensors, as FSDP2 does."""
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.tensor import Shard, distribute_tensor
+
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    mesh = init_device_mesh("cpu", (2,))
+    model = Whole()
+    for module in (model.net[0], model.net[2]):
+        for name, each in list(module.named_parameters()):
+            setattr(module, name, nn.Parameter(distribute_tensor(each.detach(), mesh, [Shard(0)])))
+    sync = bt.attach(banyan.solo() if rank == 0 else None, model)
+    sent = {}
+    for i, (name, each) in enumerate(model.named_parameters()):
+        gradient = torch.arange(each.numel(), dtype=torch.float32).view(each.shape) + i
+        if i > 0:  # the first has none
+            each.grad = distribute_tensor(gradient, mesh, [Shard(0)])
+        sent[name] = gradient if i > 0 else torch.zeros(each.shape)
+    sync.wait()
+    same = {name: torch.equal(each.grad.full_tensor(), sent[name]) for name, each in model.named_parameters()}
+    results.put((rank, same, sync.groups))
+
+
 class ShardedTest(unittest.TestCase):
+    @unittest.skipUnless(hasattr(dist, "tensor"), "this torch has no DTensor")
+    def test_rows_of_dtensors(self):
+        context = multiprocessing.get_context("spawn")
+        results = context.Queue()
+        with tempfile.TemporaryDirectory() as folder:
+            processes = [
+                context.Process(target=dtensor_process, args=(rank, f"{folder}/store", results)) for rank in range(2)
+            ]
+            for process in processes:
+                process.start()
+            for _ in processes:
+                _, same, groups = results.get(timeout=_SECONDS)
+                self.assertEqual(set(same.values()), {True})
+                self.assertEqual(groups, {"grad/0": ["net.2.bias", "net.2.weight", "net.0.bias", "net.0.weight"]})
+            for process in processes:
+                process.join(_SECONDS)
+
     def run_sites(self):
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
