@@ -1,5 +1,6 @@
 """Models in parts over real nodes: sites that cut them into different numbers of parts train as one process does."""
 
+import importlib.util
 import multiprocessing
 import tempfile
 import unittest
@@ -141,7 +142,7 @@ def dtensor_process(rank, store, results):
 
 
 class ShardedTest(unittest.TestCase):
-    @unittest.skipUnless(hasattr(dist, "tensor"), "this torch has no DTensor")
+    @unittest.skipUnless(importlib.util.find_spec("torch.distributed.tensor"), "this torch has no DTensor")
     def test_rows_of_dtensors(self):
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
