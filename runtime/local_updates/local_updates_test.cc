@@ -18,6 +18,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "compression/kernels/brain_float.h"
 #include "gtest/gtest.h"
 #include "runtime/local_node.h"
 #include "runtime/session/session.h"
@@ -317,6 +318,22 @@ TEST_F(TwoWorkersTest, AfterATimeOutAWorkerWaitsOn) {
   EXPECT_EQ(models[0], models[1]);
   EXPECT_EQ(updates[0]->outer_step(), 1);
   EXPECT_TRUE(absl::IsFailedPrecondition(updates[0]->set_weight(1)));
+}
+
+TEST_F(TwoWorkersTest, AModelOfHalvesTravelsInHalves) {
+  RunThreads(2, [&](int i) {
+    std::vector<uint16_t> model(2);
+    auto* const bytes = reinterpret_cast<uint8_t*>(model.data());
+    const std::vector<std::vector<ModelTensor>> fragments = {{{"h", TensorView(bytes, 2, DataType::kBFloat16)}}};
+    const auto updates = LocalUpdates::Begin(*sessions_[i], fragments, LocalSgd(1), kLong);
+    ASSERT_TRUE(updates.ok()) << updates.status();
+    const auto number = static_cast<float>(i);
+    FloatsToBrainFloats({{1 + number, -4 * number}}, bytes);
+    ASSERT_TRUE((*updates)->Step(kLong).ok());
+    std::vector<float> mean(2);
+    BrainFloatsToFloats(bytes, absl::MakeSpan(mean));
+    EXPECT_EQ(mean, std::vector<float>({1.5f, -2}));
+  });
 }
 
 TEST_F(TwoWorkersTest, WrongOptionsAreRefused) {
