@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compression/counts/vote_count.h"
+#include "compression/counts/vote_decision.h"
 #include "compression/element_types.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -41,15 +43,15 @@ class TypedRoundsTest : public ::testing::Test {
   // Each node has so many workers, which initialise "w" with `values`.
   void Start(const Buffer& values, AggregationOp op = AggregationOp::kSum, CompressionConfig compression = {},
              uint32_t workers = 1) {
-    JobConfig config;
-    config.job = "job";
-    config.aggregation.op = op;
-    config.chunk_max_elements = 2;
-    config.compression = std::move(compression);
-    config.workers = workers;
+    config_.job = "job";
+    config_.aggregation.op = op;
+    config_.chunk_max_elements = 2;
+    config_.compression = std::move(compression);
+    config_.workers = workers;
     workers_ = workers;
     type_ = values.type();
-    cluster_.emplace(config, TestPlan::Chain(kNodes));
+    cluster_.emplace(config_, plan_);
+    cluster_->scheduler().routes = routes_;
     cluster_->filter = [this](uint32_t, uint32_t, const Message& message) {
       if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
         for (const FrameHeader& frame : chunk->frames) frames_[frame.codec] += frame.size_bytes;
@@ -107,6 +109,45 @@ class TypedRoundsTest : public ::testing::Test {
     return ResultOf(requests[0]);
   }
 
+  RequestId Push(uint32_t node, Buffer part) {
+    return cluster_->Call(node, WorkerPush{{}, WorkerId(0), kKey, std::move(part), 0, true});
+  }
+  // Says that a quorum has pushed the round, and waits for its end.
+  void Quorum(uint64_t round) {
+    cluster_->scheduler().SayToAll(QuorumReached{Term(7), {{kKey, Round(round)}}});
+    cluster_->Run();
+    cluster_->Advance(config_.aggregation.grace);
+  }
+  // The one element of a result.
+  template <typename T>
+  T ValueOf(RequestId request) {
+    EXPECT_TRUE(cluster_->IsDone(request) && cluster_->StatusOf(request).ok());
+    const Buffer result = ResultOf(request);
+    return result.empty() ? T() : *static_cast<const T*>(result.data());
+  }
+  // Two rounds without node 2, and what its worker then gets and gives.
+  template <typename T, typename IsEqual>
+  void RunQuorum(AggregationOp op, T large, IsEqual is_equal) {
+    config_.aggregation.quorum = 0.6;
+    config_.aggregation.grace = absl::Milliseconds(100);
+    Start(BufferOf<T>({0}), op);
+    const T share = op == AggregationOp::kMean ? 3 : 1;
+    for (const uint64_t round : {1, 2}) {
+      const RequestId first = Push(1, BufferOf<T>({large}));
+      Push(3, BufferOf<T>({static_cast<T>(round)}));
+      Quorum(round);
+      EXPECT_THAT(ValueOf<T>(first), is_equal((large + static_cast<T>(round)) / share)) << "round " << round;
+    }
+    EXPECT_THAT(ValueOf<T>(Push(2, BufferOf<T>({large}))), is_equal((large + 1) / share + (large + 2) / share));
+    EXPECT_THAT(ValueOf<T>(Push(2, BufferOf<T>({2}))), is_equal(T()));
+    const RequestId next = Push(2, BufferOf<T>({4}));
+    for (const uint32_t node : {1, 3}) Push(node, BufferOf<T>({T()}));
+    EXPECT_THAT(ValueOf<T>(next), is_equal((large + 6) / share)) << "what was late comes with it";
+  }
+
+  JobConfig config_;
+  TestPlan plan_ = TestPlan::Chain(kNodes);
+  std::map<Round, PrecisionRoute> routes_;
   std::optional<TestCluster> cluster_;
   uint32_t workers_ = 1;
   DataType type_ = DataType::kFloat32;
@@ -206,6 +247,55 @@ TEST_F(TypedRoundsTest, AnOptimizerKeepsFloat32AndGivesHalves) {
     parameters = RunRound([](uint32_t) { return HalvesOf(DataType::kBFloat16, {0.125f}); });
   }
   EXPECT_EQ(BytesOf(parameters), BytesOf(HalvesOf(DataType::kBFloat16, {0.98f})));
+}
+
+TEST_F(TypedRoundsTest, LowBitRoundsOfHalvesAreThoseOfTheirValues) {
+  const std::vector<std::vector<float>> gradients = {
+      {1, -0.5f, 3, 0.25f, -2}, {-4, -1, 2, 0.5f, 1}, {2, -8, 1, -1, 0.5f}};
+  for (const LowBitFamily family : {LowBitFamily::kBinary, LowBitFamily::kTernary}) {
+    const VoteRules rules = {.family = family};
+    VoteCount count(5, HasZeroVotes(rules));
+    for (const std::vector<float>& each : gradients) count.Add(VoteCount::OfVoter(each, SliceScale(each), rules));
+    std::vector<float> decided(5);
+    VoteDecision(count, rules).WriteTo(absl::MakeSpan(decided));
+    config_.low_bit = rules;
+    routes_ = {{Round(1), PrecisionRoute::kLowBit}};
+    for (const DataType type : {DataType::kFloat16, DataType::kBFloat16}) {
+      Start(HalvesOf(type, std::vector<float>(5)), AggregationOp::kMean);
+      const Buffer result = RunRound([&](uint32_t worker) { return HalvesOf(type, gradients[worker]); });
+      EXPECT_EQ(BytesOf(result), BytesOf(HalvesOf(type, decided))) << NameOf(type);
+      EXPECT_EQ(frames_.size(), 2u);
+      EXPECT_GT(frames_[CodecId::kVoteCount] + frames_[CodecId::kVoteDecision], 0);
+    }
+  }
+}
+
+TEST_F(TypedRoundsTest, QuorumRoundsAreExactWhereTheTypeIs) {
+  RunQuorum<int64_t>(AggregationOp::kSum, (int64_t{1} << 60) + 1, [](int64_t value) { return testing::Eq(value); });
+  RunQuorum<int32_t>(AggregationOp::kSum, (1 << 28) + 1, [](int32_t value) { return testing::Eq(value); });
+  RunQuorum<double>(AggregationOp::kSum, 0x1p52 + 1, [](double value) { return testing::Eq(value); });
+  RunQuorum<double>(AggregationOp::kMean, 0x1p40 + 1, [](double value) { return testing::DoubleEq(value); });
+}
+
+TEST_F(TypedRoundsTest, ARelayWithRoomForAboutOneChunkPassesAll) {
+  // Node 2 passes on what nodes 1 and 3 send to each other: chunks of 16 bytes, and their headers.
+  plan_ = TestPlan::Star(kNodes);
+  plan_.routes = {{3, 2, 1}, {1, 2, 3}};
+  bool was_busy = false;
+  for (const int64_t room : {1, 16, 100, 150, 200, 250, 300}) {
+    config_.relay_bytes = room;
+    Start(BufferOf<double>(std::vector<double>(9)), AggregationOp::kSum);
+    cluster_->filter = [&](uint32_t, uint32_t, const Message& message) {
+      was_busy = was_busy || std::holds_alternative<Busy>(message);
+      return TestCluster::Fate::kDeliver;
+    };
+    for (int round = 0; round < 2; ++round) {
+      const Buffer sum =
+          RunRound([](uint32_t worker) { return BufferOf<double>(std::vector<double>(9, 0x1p50 + worker)); });
+      EXPECT_EQ(BytesOf(sum), BytesOf(BufferOf<double>(std::vector<double>(9, 3 * 0x1p50 + 3)))) << "room " << room;
+    }
+  }
+  EXPECT_TRUE(was_busy);
 }
 
 TEST_F(TypedRoundsTest, NodesWhoseTypesDifferAreRefused) {

@@ -20,10 +20,12 @@ put() {
 }
 
 put 755 "$prefix/bin" "$command"
-put 644 "$prefix/include/banyan" runtime/c_api/banyan.h runtime/local_node.h runtime/session/session.h
+put 644 "$prefix/include/banyan" runtime/c_api/banyan.h runtime/local_node.h runtime/local_updates/local_updates.h \
+  runtime/session/session.h
 # What session.h includes of the repository.
 put 644 "$prefix/include/banyan/core" core/check.h core/data_type.h core/tensor_view.h
-sed -i 's|^#include "core/\(.*\)"|#include <banyan/core/\1>|' "$prefix"/include/banyan/*.h "$prefix"/include/banyan/core/*.h
+sed -i 's|^#include "core/\(.*\)"|#include <banyan/core/\1>|; s|^#include "runtime/session/\(.*\)"|#include <banyan/\1>|' \
+  "$prefix"/include/banyan/*.h "$prefix"/include/banyan/core/*.h
 put 644 "$prefix/lib" "$archive"
 install -m 644 "$shared" "$prefix/lib/libbanyan.so.1"
 ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"

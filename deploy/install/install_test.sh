@@ -68,6 +68,10 @@ read -r -a c_flags <<<"$(sed -n 's/^Cflags: //p; s/^Libs: //p' "$prefix/lib/pkgc
   sed "s|\${includedir}|$prefix/include|g; s|\${libdir}|$prefix/lib|g")"
 gcc -std=c99 -pedantic -Wall -Wextra -Werror average.c "${c_flags[@]}" -o average
 
+# The example in C++, likewise.
+cp "$root/examples/local_updates/fit.cc" .
+g++ -std=c++20 -Wall -Wextra -Werror fit.cc "${cflags[@]}" "${libs[@]}" -o fit
+
 # A training program as a user would write it, only that both of its addresses are wrong.
 cat >hello.cc <<'EOF'
 #include <banyan/local_node.h>
@@ -178,3 +182,8 @@ run_job() {
 run_job vectors
 run_job average grades 2 4
 [[ "$(<said2)" == $'2\n4' ]] || fail "expected the means 2 and 4, got: $(cat said2)"
+
+run_job fit diloco
+cmp said1 said2 && cmp said1 said3 || fail "expected the same weights at all sites, got: $(paste said1 said2 said3)"
+awk '{ distance += ($1 - NR / 10) ^ 2 } END { exit NR != 8 || distance > 0.001 }' said1 ||
+  fail "expected weights near 0.1, 0.2 and so on, got: $(tr '\n' ' ' <said1)"

@@ -4,21 +4,24 @@
 
 Modes: `single`, one process on all sites' batches; `alone`, the first site by itself; and over Banyan `ddp` (the
 gradients of every step), `diloco`, `streaming` and `localsgd` (together every --sync-every steps). Prints a line of JSON:
-losses in nats per character, and the float32 numbers that a site has sent.
+losses in nats per character, the float32 numbers that a site has sent, the seconds of its steps, and how many of them
+it waited for the others in local updates. With --mbps sites are on the emulated WAN (docs/wan.md).
 """
 
 import argparse
+import contextlib
 import json
 import math
 import os
 import subprocess
 import sys
+import tempfile
 import time
 
 import banyan
 import banyan.torch as bt
 import torch
-from banyan.testing import LocalJob
+from banyan.testing import LocalJob, find_command
 from tiny_gpt import Text, TinyGPT, loss_of
 from torch.nn.parallel import DistributedDataParallel
 
@@ -35,6 +38,7 @@ def parse():
     parser.add_argument("--fragments", type=int, default=2, help="of streaming")
     parser.add_argument("--delay", type=int, default=2, help="of streaming, steps")
     parser.add_argument("--codec", help="how what is sent is compressed, such as int4 (docs/compression.md)")
+    parser.add_argument("--mbps", type=float, help="the rate of the links between sites, Mbit/s; default: loopback")
     parser.add_argument("--site", type=int, help="this process is one site; BANYAN_SCHEDULER and BANYAN_NAME say of what")
     return parser.parse_args()
 
@@ -87,30 +91,70 @@ def train(options, job, sites):
             with torch.no_grad():
                 losses[step + 1] = round(loss_of(net, text.validation()).item(), 4)
     size = sum(each.numel() for each in net.parameters())
+    waited = 0.0
     if isinstance(sync, bt.DiLoCo):
         sync.flush()
-        sent = sync.sent_elements
+        sent, waited = sync.sent_elements, sync.waited_seconds
     else:
         sent = 0 if sync is None else size * options.steps
     return {
         "mode": options.mode, "parameters": size, "validation": losses, "sent": sent,
-        "seconds": round(time.monotonic() - begun, 1),
+        "seconds": round(time.monotonic() - begun, 1), "waited": round(waited, 2),
     }
 
 
 def run_sites(options):
     """Runs each site as a process of its own, with a scheduler on this machine."""
     more = f"compression: {{rules: [{{keys: '*', codec: {options.codec}}}]}}" if options.codec else ""
-    with LocalJob(nodes=options.sites, more=more) as job:
+    with contextlib.ExitStack() as stack:
+        if options.mbps is None:
+            job = stack.enter_context(LocalJob(nodes=options.sites, more=more))
+            names, scheduler, prefix = job.names, job.scheduler, lambda name: []
+        else:
+            names, scheduler, prefix = stack.enter_context(emulated_wan(options.sites, options.mbps, more))
         sites = [
             subprocess.Popen(
-                [sys.executable, *sys.argv, "--site", str(i)],
-                env={**os.environ, "BANYAN_SCHEDULER": job.scheduler, "BANYAN_NAME": name},
+                [*prefix(name), sys.executable, *sys.argv, "--site", str(i)],
+                env={**os.environ, "BANYAN_SCHEDULER": scheduler, "BANYAN_NAME": name},
                 stdout=None if i == 0 else subprocess.DEVNULL,
             )
-            for i, name in enumerate(job.names)
+            for i, name in enumerate(names)
         ]
         return max(abs(site.wait()) for site in sites)
+
+
+@contextlib.contextmanager
+def emulated_wan(sites, mbps, more):
+    """Runs a WAN with a link between every two sites, and a scheduler at the first one.
+
+    Yields the sites' names, the scheduler's address, and what makes a command line one at a site.
+    """
+    names = [f"n{i + 1}" for i in range(sites)]
+    banyan_command = find_command()
+    with tempfile.TemporaryDirectory() as folder:
+        overlay, at = f"{folder}/overlay.yaml", ["--directory", f"{folder}/wan"]
+        nodes = ", ".join(f"{{name: {name}, address: 'tcp://{name}:7701'}}" for name in names)
+        links = ", ".join(
+            f"{{between: [{one}, {other}], mbps: {mbps}, delay_ms: 20}}"
+            for i, one in enumerate(names) for other in names[i + 1 :]
+        )
+        with open(overlay, "w", encoding="utf-8") as file:
+            file.write(
+                f"job: tiny_gpt\nscheduler: {{address: 'tcp://n1:7700'}}\nnodes: [{nodes}]\nlinks: [{links}]\n{more}\n"
+            )
+        subprocess.run([banyan_command, "wan", "up", overlay, *at], check=True, stdout=subprocess.DEVNULL)
+        try:
+            def prefix(name):
+                return [banyan_command, "wan", "exec", name, *at, "--"]
+
+            job = [*prefix("n1"), banyan_command, "scheduler", overlay, "--forgetful", "--insecure"]
+            with open(f"{folder}/scheduler.log", "w", encoding="utf-8") as log:
+                scheduler = subprocess.Popen(job, stdout=log, stderr=log)
+            yield names, "tcp://n1:7700", prefix
+            scheduler.terminate()
+            scheduler.wait(60)
+        finally:
+            subprocess.run([banyan_command, "wan", "down", *at], check=False, stdout=subprocess.DEVNULL)
 
 
 def main():
@@ -121,7 +165,9 @@ def main():
         return 0
     if options.site is None:
         return run_sites(options)
-    with banyan.join() as job:
+    address = os.environ.get("BANYAN_WAN_ADDRESS")
+    listen = f"tcp://{address}:7701" if address else None
+    with banyan.join(listen=listen, insecure=listen is not None) as job:
         print(json.dumps(train(options, job, [options.site])), flush=True)
         job.barrier(600)
     return 0

@@ -84,6 +84,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"runtime/etcd", 1},
                                                      {"runtime/workers", 1},
                                                      {"runtime/session", 2},
+                                                     {"runtime/local_updates", 3},
                                                      {"runtime/c_api", 3},
 
                                                      {"sim/network", 0},

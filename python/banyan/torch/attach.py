@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from ..errors import FailedPrecondition
+from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
@@ -17,12 +17,12 @@ from ._groups import Chooser, by_wire_name, cut, trained, wire_name
 from ._weight import Weight
 
 Operation = Union[Ticket, Staged]
-_MIB = 1 << 20
+MIB = 1 << 20
 
 
 def attach(
-    job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
-    low_bit: Optional[Chooser] = None,
+    job: Optional[Session], model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
+    low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
 
@@ -40,6 +40,11 @@ def attach(
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
     work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
 
+    Models in parts, as FSDP cuts them: all processes that hold one are one worker, so only the first of them joins, and
+    the others give None as `job`. `wait()` sends and waits, in all of them. FSDP2 tells who they are. Otherwise
+    `shard_group` is torch's process group of them; each process holds the next numbers of each parameter. `shapes` has
+    the shapes of whole parameters, by name, where another site holds the same model in one piece.
+
     >>> import banyan
     >>> model = torch.nn.Linear(2, 1)
     >>> sync = attach(banyan.solo(), model)
@@ -48,6 +53,15 @@ def attach(
     >>> model.weight.grad
     tensor([[1., 1.]])
     """
+    from . import sharded  # which needs what is here
+
+    group = shard_group if shard_group is not None else sharded.shard_group_of(model)
+    if group is not None:
+        return sharded.ShardedAttachment(
+            job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes
+        )
+    if job is None:
+        raise InvalidArgument("job: expected a session, got None; only models in parts have processes without one")
     return Attachment(job, model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit)
 
 
@@ -70,7 +84,7 @@ class Attachment:
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
-        groups = cut(named, key_mb * _MIB, low_bit)
+        groups = cut(named, key_mb * MIB, low_bit)
         self._low_bit: Dict[str, torch.nn.Parameter] = {}  # by key
         for i, group in enumerate(groups):
             key = f"{name}/{i}"

@@ -1,0 +1,200 @@
+#include "runtime/local_updates/local_updates.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "posix/steady_clock.h"
+#include "runtime/local_updates/local_actions.h"
+#include "runtime/local_updates/outer_tensor.h"
+#include "runtime/local_updates/update_fragment.h"
+
+namespace banyan {
+namespace {
+
+absl::Status CheckSchedule(const LocalUpdateOptions& options, size_t fragments) {
+  if (fragments == 0 || options.sync_every < static_cast<int64_t>(fragments)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("sync_every: expected a fragment, and at least one step for each, got ", options.sync_every,
+                     " for ", fragments));
+  }
+  if (options.fragment_sync_delay < 0 || options.fragment_sync_delay >= options.sync_every) {
+    return absl::InvalidArgumentError(absl::StrCat("fragment_sync_delay: expected 0 to below sync_every=",
+                                                   options.sync_every, ", got ", options.fragment_sync_delay));
+  }
+  if (options.site_every < 0 || (options.site_every > 0) != static_cast<bool>(options.site_mean)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("site_every: expected at least 1 with a site_mean and 0 without, got ", options.site_every));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumbers(const LocalUpdateOptions& options) {
+  if (!(options.fragment_update_alpha >= 0 && options.fragment_update_alpha < 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("fragment_update_alpha: expected 0 to below 1, got ", options.fragment_update_alpha));
+  }
+  if (!(options.learning_rate >= 0 && std::isfinite(options.learning_rate))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("learning_rate: expected a finite number of at least 0, got ", options.learning_rate));
+  }
+  if (!(options.momentum >= 0 && options.momentum < 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("momentum: expected 0 to below 1, got ", options.momentum));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckTypes(const std::vector<ModelTensor>& tensors) {
+  for (const ModelTensor& each : tensors) {
+    if (each.values.type() == DataType::kFloat32 || IsHalf(each.values.type())) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(each.name, ": expected float32, float16 or bfloat16, got ", NameOf(each.values.type())));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+LocalUpdateOptions DiLoCo(int64_t sync_every) { return {.sync_every = sync_every}; }
+
+LocalUpdateOptions StreamingDiLoCo(int64_t sync_every) {
+  return {.sync_every = sync_every, .fragment_sync_delay = 5, .fragment_update_alpha = 0.5};
+}
+
+LocalUpdateOptions LocalSgd(int64_t sync_every) {
+  return {.sync_every = sync_every, .learning_rate = 1, .momentum = 0};
+}
+
+LocalUpdateOptions Hfa(SiteMean site_mean, int64_t k1, int64_t k2) {
+  LocalUpdateOptions options = LocalSgd(k1 * k2);
+  options.site_every = k1;
+  options.site_mean = std::move(site_mean);
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<LocalUpdates>> LocalUpdates::Begin(Session& session,
+                                                                  std::vector<std::vector<ModelTensor>> fragments,
+                                                                  LocalUpdateOptions options, absl::Duration timeout) {
+  absl::Status status = CheckSchedule(options, fragments.size());
+  status.Update(CheckNumbers(options));
+  for (const std::vector<ModelTensor>& each : fragments) status.Update(CheckTypes(each));
+  if (!status.ok()) return status;
+  auto updates = absl::WrapUnique(new LocalUpdates(session, std::move(fragments), std::move(options)));
+  if (status = updates->Init(timeout); !status.ok()) return status;
+  return updates;
+}
+
+LocalUpdates::LocalUpdates(Session& session, std::vector<std::vector<ModelTensor>> fragments,
+                           LocalUpdateOptions options)
+    : session_(session), options_(std::move(options)) {
+  counters_.learning_rate = options_.learning_rate;
+  actions_ = std::make_unique<LocalActions>(LocalActions::Schedule{.sync_every = options_.sync_every,
+                                                                   .fragments = static_cast<int64_t>(fragments.size()),
+                                                                   .delay = options_.fragment_sync_delay,
+                                                                   .site_every = options_.site_every});
+  for (size_t i = 0; i < fragments.size(); ++i) {
+    const std::string key = absl::StrCat(options_.name, "/", i);
+    std::vector<GroupPart> tensors;
+    for (const ModelTensor& each : fragments[i]) {
+      tensors.push_back({absl::StrCat(key, "/", each.name), each.values, each.values});
+    }
+    std::string weight_key = options_.is_weighted ? absl::StrCat(options_.name, "-weight/", i) : "";
+    fragments_.push_back(
+        std::make_unique<UpdateFragment>(key, std::move(weight_key), std::move(tensors), options_.momentum > 0));
+  }
+}
+
+LocalUpdates::~LocalUpdates() = default;
+
+absl::Status LocalUpdates::Init(absl::Duration timeout) {
+  absl::Status status;
+  for (const auto& each : fragments_) {
+    if (status.ok()) status = each->Init(session_, timeout);
+  }
+  return status;
+}
+
+absl::Status LocalUpdates::Step(absl::Duration timeout) {
+  actions_->Add(++counters_.local_step);
+  return DoWhatIsDue(timeout);
+}
+
+absl::Status LocalUpdates::DoWhatIsDue(absl::Duration timeout) {
+  for (; !actions_->due().empty(); actions_->PopFirst()) {
+    const LocalAction& action = actions_->due().front();
+    absl::Status status;
+    if (action.kind == LocalAction::Kind::kSiteMean) {
+      status = TakeSiteMean();
+    } else if (UpdateFragment& fragment = *fragments_[action.fragment]; action.kind == LocalAction::Kind::kStart) {
+      Start(fragment);
+    } else {
+      status = Finish(fragment, timeout);
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LocalUpdates::TakeSiteMean() {
+  for (const auto& fragment : fragments_) {
+    for (const GroupPart& each : fragment->tensors()) {
+      if (absl::Status status = options_.site_mean(each.agreed); !status.ok()) return status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void LocalUpdates::Start(UpdateFragment& fragment) {
+  fragment.Start(session_, weight_);
+  sent_elements_ += fragment.elements();
+}
+
+absl::Status LocalUpdates::Finish(UpdateFragment& fragment, absl::Duration timeout) {
+  if (!fragment.is_pending()) return absl::OkStatus();  // flushed, or sent before this worker came
+  const Timestamp begun = SteadyNow();
+  const OuterStep step = {.learning_rate = counters_.learning_rate, .momentum = options_.momentum};
+  const absl::Status status = fragment.Finish(step, options_.fragment_update_alpha, timeout);
+  waited_ += SteadyNow() - begun;
+  if (status.ok()) ++counters_.outer_step;
+  return status;
+}
+
+absl::Status LocalUpdates::Flush(absl::Duration timeout) {
+  absl::Status status = DoWhatIsDue(timeout);
+  for (const auto& each : fragments_) {
+    if (status.ok()) status = Finish(*each, timeout);
+  }
+  return status;
+}
+
+absl::Status LocalUpdates::set_weight(double weight) {
+  if (!options_.is_weighted) {
+    return absl::FailedPreconditionError("set_weight: expected is_weighted, at all sites alike");
+  }
+  if (!(std::isfinite(weight) && weight >= 0)) {
+    return absl::InvalidArgumentError(absl::StrCat("weight: expected a finite number of at least 0, got ", weight));
+  }
+  weight_ = weight;
+  return absl::OkStatus();
+}
+
+std::vector<StatePart> LocalUpdates::StateParts() {
+  std::vector<StatePart> parts;
+  parts.push_back(
+      {absl::StrCat(options_.name, "/counters"), {reinterpret_cast<uint8_t*>(&counters_), sizeof(counters_)}});
+  for (const auto& each : fragments_) each->AddStateParts(parts);
+  return parts;
+}
+
+void LocalUpdates::Load() {
+  for (const auto& each : fragments_) each->Load();
+}
+
+bool LocalUpdates::is_pending() const {
+  bool is_pending = false;
+  for (const auto& each : fragments_) is_pending = is_pending || each->is_pending();
+  return is_pending;
+}
+
+}  // namespace banyan
