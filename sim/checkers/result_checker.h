@@ -3,8 +3,8 @@
 // Invariants that it checks:
 // - Each contribution is in the sum exactly once.
 // - All replicas are identical bit by bit.
-// - After a Flush, all that was ever pushed to a tensor with error feedback has come back; so it has where rounds may be
-//   means of votes.
+// - After a Flush, all that was ever pushed to a tensor with error feedback has come back. Tensors whose rounds may be
+//   means of votes are such.
 // Where rounds close without late workers these get several results in one. Then, after each Flush, what every single
 // worker has got of a tensor adds up to all that was pushed to it.
 #ifndef BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
