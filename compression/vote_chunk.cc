@@ -65,4 +65,11 @@ CheckedChunk DecideVotes(const CheckedChunk& votes, const VoteRules& rules) {
   return MakeChunk(CodecId::kVoteDecision, votes.elements(), votes.weight(), EncodeDecision(decision));
 }
 
+float ScaleOfResult(const CheckedChunk& result) {
+  if (!IsOfVotes(result.encoded().frames, /*is_result=*/true)) return 0;
+  const absl::StatusOr<VoteDecision> decision = DecodeDecision(result.encoded().payload[0].bytes(), result.elements());
+  BANYAN_CHECK(decision.ok());
+  return decision->scale();
+}
+
 }  // namespace banyan

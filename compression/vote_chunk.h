@@ -28,6 +28,8 @@ std::string FaultOfVotes(const CheckedChunk& chunk, const VoteRules& rules);
 CheckedChunk SumOfVotes(absl::Span<const CheckedChunk> chunks);
 // What the root makes of all votes: a result with their weight. REQUIRES: as DecodeVotes.
 CheckedChunk DecideVotes(const CheckedChunk& votes, const VoteRules& rules);
+// The mean scale of the voters, for which each vote counted in this result; 0 where it is of no votes.
+float ScaleOfResult(const CheckedChunk& result);
 
 }  // namespace banyan
 

@@ -67,6 +67,15 @@ TEST(VoteChunkTest, WhatAPeerSaysOfItsVotesMustAgree) {
   EXPECT_THAT(FaultOfVotes(*CheckChunk(heavier, 2), VoteRules()), HasSubstr("counts of 1 votes came with weight 2"));
 }
 
+TEST(VoteChunkTest, AResultSaysForWhatItsVotesCounted) {
+  for (const VoteAggregate aggregate : {VoteAggregate::kMajority, VoteAggregate::kMean}) {
+    VoteRules rules;
+    rules.aggregate = aggregate;
+    EXPECT_EQ(ScaleOfResult(DecideVotes(Vote({1, -2, 3}), rules)), 2);
+  }
+  EXPECT_EQ(ScaleOfResult(*CheckChunk(EncodedChunk(), 3)), 0) << "nobody has voted";
+}
+
 TEST(VoteChunkTest, FramesThatAreNoneAreRefused) {
   const EncodedChunk good = Vote({1, -1, 3}).encoded();
   EncodedChunk partial = good;

@@ -1,6 +1,7 @@
 // Rounds whose gradients travel as votes, through whole nodes: counts are exact whoever adds them, routes change
 // between rounds, and what disagrees with the route of its round is refused.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -217,6 +218,106 @@ TEST_F(LowBitRoundsTest, TheSchedulerHearsHowTrainingGoesAtOnce) {
   cluster_->ReportHealth(2, 1, {.step = 7, .loss = 0.5, .progress = 0.25, .learning_rate_fraction = 0.75, .metric = 3});
   EXPECT_THAT(cluster_->scheduler().Said<HealthReport>(2),
               ElementsAre(HealthReport{WorkerId(1), {7, 0.5, 0.25, 0.75, 3}}));
+}
+
+// Means of votes, with a residual for each voter.
+class MeanOfVotesTest : public LowBitRoundsTest {
+ protected:
+  void StartMeans(std::map<Round, PrecisionRoute> routes, uint32_t workers = 2,
+                  LowBitFamily family = LowBitFamily::kBinary) {
+    pushed_.assign(kElements, 0);
+    received_.assign(kElements, 0);
+    Start(std::move(routes), workers, {.family = family, .aggregate = VoteAggregate::kMean});
+  }
+
+  // Books what these voters have pushed in a round and what has come of it.
+  void Book(const Gradients& gradients, const std::vector<float>& result) {
+    for (int i = 0; i < kElements; ++i) {
+      for (const std::vector<float>& gradient : gradients) pushed_[i] += gradient[i];
+      received_[i] += static_cast<double>(result[i]) * static_cast<double>(gradients.size());
+    }
+  }
+  void Train(int rounds, bool flush = false) {
+    for (int round = 0; round < rounds; ++round) {
+      const Gradients gradients = RandomGradients(kNodes * workers_);
+      Book(gradients, RunRound(gradients, flush));
+    }
+  }
+  double Owed() const {
+    double owed = 0;
+    for (int i = 0; i < kElements; ++i) owed = std::max(owed, std::abs(pushed_[i] - received_[i]));
+    return owed;
+  }
+
+  std::vector<double> pushed_;
+  std::vector<double> received_;
+};
+
+TEST_F(MeanOfVotesTest, AFlushBringsAllThatVotesHaveLeftOut) {
+  for (const LowBitFamily family : {LowBitFamily::kBinary, LowBitFamily::kTernary}) {
+    StartMeans({{Round(1), PrecisionRoute::kLowBit}}, 2, family);
+    Train(6);
+    EXPECT_THAT(codecs_, ElementsAre(CodecId::kVoteCount, CodecId::kVoteDecision));
+    EXPECT_GT(Owed(), 0.1);
+    cluster_->Advance(absl::Seconds(2));
+    EXPECT_EQ(cluster_->Memory(2, "residuals"), 2 * kElements * sizeof(float)) << "one for each voter";
+    Train(1, /*flush=*/true);
+    EXPECT_LT(Owed(), 1e-5);
+    cluster_->Advance(absl::Seconds(2));
+    EXPECT_EQ(cluster_->Memory(2, "residuals"), 0u);
+    EXPECT_EQ(cluster_->Memory(2, "next residuals"), 0u);
+    ExpectNothingRejected();
+  }
+}
+
+TEST_F(MeanOfVotesTest, AResidualIsVotedOnWithTheNextGradient) {
+  StartMeans({{Round(1), PrecisionRoute::kLowBit}}, 1);
+  Gradients gradients(kNodes, std::vector<float>(kElements));
+  for (std::vector<float>& gradient : gradients) gradient[0] = static_cast<float>(kElements);
+  EXPECT_EQ(RunRound(gradients)[0], 1) << "the mean magnitude";
+  for (std::vector<float>& gradient : gradients) gradient[0] = -1;
+  EXPECT_GT(RunRound(gradients)[0], 0) << "299 is left of the first";
+}
+
+TEST_F(MeanOfVotesTest, RoundsOfFloatsBringItToo) {
+  for (const PrecisionRoute route : {PrecisionRoute::kPlain, PrecisionRoute::kFallback}) {
+    StartMeans({{Round(1), PrecisionRoute::kLowBit}, {Round(4), route}, {Round(5), PrecisionRoute::kLowBit}});
+    Train(3);
+    EXPECT_GT(Owed(), 0.1);
+    Train(1);
+    EXPECT_LT(Owed(), 1e-5);
+    EXPECT_THAT(codecs_, ElementsAre(CodecId::kFp32));
+    Train(2);
+    Train(1, /*flush=*/true);
+    EXPECT_LT(Owed(), 1e-5);
+  }
+}
+
+TEST_F(MeanOfVotesTest, AnAttemptThatComesToNothingLeavesResidualsAsTheyWere) {
+  for (const bool is_flush : {false, true}) {
+    StartMeans({{Round(1), PrecisionRoute::kLowBit}}, 1);
+    Train(3);
+    const Gradients gradients = RandomGradients(kNodes);
+    std::vector<RequestId> requests = PushAll({gradients.begin(), gradients.end() - 1}, is_flush);
+    EXPECT_FALSE(cluster_->IsDone(requests[0]));
+    cluster_->ChangeMembers({1, 2, 3, 4}, ChainOf({3, 1, 2, 4}));
+    const RequestId last =
+        is_flush ? cluster_->Flush(4, 0, kKey, gradients[3]) : cluster_->Push(4, 0, kKey, gradients[3]);
+    Book(gradients, cluster_->Result(last));
+    Train(1, /*flush=*/true);
+    EXPECT_LT(Owed(), 1e-5);
+  }
+}
+
+TEST_F(MeanOfVotesTest, VotesThatComeTwiceAreSettledOnce) {
+  StartMeans({{Round(1), PrecisionRoute::kLowBit}});
+  cluster_->filter = [](uint32_t, uint32_t, const Message& message) {
+    return std::holds_alternative<ChunkMessage>(message) ? TestCluster::Fate::kTwice : TestCluster::Fate::kDeliver;
+  };
+  Train(3);
+  Train(1, /*flush=*/true);
+  EXPECT_LT(Owed(), 1e-5);
+  ExpectNothingRejected();
 }
 
 class ForgedRouteTest : public LowBitRoundsTest {

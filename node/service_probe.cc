@@ -8,7 +8,7 @@
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "node/rounds/chunk_computations.h"
-#include "node/rounds/vote_computations.h"
+#include "node/votes/vote_computations.h"
 
 namespace banyan {
 namespace {

@@ -114,7 +114,10 @@ void Cluster::AddResultCheckers() {
   contributors_ =
       std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op, &membership_,
                                            chunks_.get(), violations(), scaled_.aggregation.quorum > 0);
-  if (options_.precision.has_value()) contributors_->ReadNoValues();
+  // What votes decide by majority says nothing of who is in it; their means come back until a flush.
+  const bool is_decided =
+      options_.precision.has_value() && options_.precision->profile.rules.aggregate == VoteAggregate::kMajority;
+  if (is_decided) contributors_->ReadNoValues();
 }
 
 void Cluster::AddMessageCheckers() {

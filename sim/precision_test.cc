@@ -62,6 +62,20 @@ TEST(PrecisionSimulation, EveryPlannersTreesDecideAsACountInOnePlaceDoes) {
   }
 }
 
+TEST(PrecisionSimulation, MeansOfVotesBringBackAllThatWasPushed) {
+  for (const LowBitFamily family : {LowBitFamily::kBinary, LowBitFamily::kTernary}) {
+    ClusterOptions options = FiveNodes("fapt", 3, family);
+    options.precision->profile.rules.aggregate = VoteAggregate::kMean;
+    options.plan.flush_every = 5;
+    options.plan.loss = [](Round round) { return round == Round(8) ? 5.0 : 1 / static_cast<double>(round.value()); };
+    Cluster cluster(options);
+    Train(cluster);
+    const auto tensors = static_cast<int64_t>(options.plan.tensors.size());
+    EXPECT_GT(cluster.precision()->rounds(PrecisionRoute::kLowBit), tensors * 5);
+    EXPECT_GE(cluster.precision()->rounds(PrecisionRoute::kFallback), tensors * 4);
+  }
+}
+
 TEST(PrecisionSimulation, ALossThatRisesFallsBackAndComesBack) {
   ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
   options.plan.loss = [](Round round) { return round == Round(8) ? 5.0 : 1 / static_cast<double>(round.value()); };

@@ -7,6 +7,18 @@
 
 namespace banyan {
 
+void SubtractVote(const VoteCount& vote, float scale, absl::Span<float> values) {
+  BANYAN_CHECK(vote.weight() == 1 && vote.elements() == static_cast<int64_t>(values.size()));
+  if (vote.has_zero_votes()) {
+    AddWhereSet(vote.votes_for().planes, -scale, values);
+    AddWhereSet(vote.votes_against().planes, scale, values);
+    return;
+  }
+  std::vector<float> direction(values.size(), -scale);
+  AddWhereSet(vote.votes_for().planes, 2 * scale, absl::MakeSpan(direction));
+  for (size_t i = 0; i < values.size(); ++i) values[i] -= direction[i];
+}
+
 VoteFeedback::VoteFeedback(int64_t elements, const VoteRules& rules)
     : rules_(rules), residual_(static_cast<size_t>(elements)) {
   BANYAN_CHECK(rules.aggregate == VoteAggregate::kMean);
@@ -21,15 +33,7 @@ const VoteCount& VoteFeedback::Vote(absl::Span<const float> gradient) {
 
 void VoteFeedback::Settle(float mean_scale) {
   BANYAN_CHECK(vote_.has_value());
-  const absl::Span<float> values = absl::MakeSpan(residual_);
-  if (vote_->has_zero_votes()) {
-    AddWhereSet(vote_->votes_for().planes, -mean_scale, values);
-    AddWhereSet(vote_->votes_against().planes, mean_scale, values);
-  } else {
-    std::vector<float> direction(residual_.size(), -mean_scale);
-    AddWhereSet(vote_->votes_for().planes, 2 * mean_scale, absl::MakeSpan(direction));
-    for (size_t i = 0; i < residual_.size(); ++i) residual_[i] -= direction[i];
-  }
+  SubtractVote(*vote_, mean_scale, absl::MakeSpan(residual_));
   vote_.reset();
 }
 

@@ -15,6 +15,10 @@
 
 namespace banyan {
 
+// Takes what a voter's vote was worth from what it was cast on: values[i] -= scale times its direction of element i.
+// REQUIRES: the vote is of one voter, on as many elements.
+void SubtractVote(const VoteCount& vote, float scale, absl::Span<float> values);
+
 class VoteFeedback {
  public:
   // REQUIRES: rules.aggregate is kMean.

@@ -35,11 +35,11 @@ Buffer CommittedResidual::Read(const ElementRange& range) {
 
 void CommittedResidual::Commit(const ElementRange& range, Buffer values) {
   BANYAN_CHECK(values.elements() == range.elements);
-  Cut(range);
+  Drop(range);
   pieces_.emplace(range.first_element, std::move(values));
 }
 
-void CommittedResidual::Cut(const ElementRange& range) {
+void CommittedResidual::Drop(const ElementRange& range) {
   auto piece = pieces_.upper_bound(range.first_element);
   if (piece != pieces_.begin()) --piece;
   while (piece != pieces_.end() && piece->first < EndOf(range)) {

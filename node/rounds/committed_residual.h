@@ -22,13 +22,12 @@ class CommittedResidual {
   Buffer Read(const ElementRange& range);
   // Replaces the range's numbers by `values`, which nobody writes any more. REQUIRES: as many elements.
   void Commit(const ElementRange& range, Buffer values);
+  // Forgets the range's numbers, which are zeros then; pieces that reach beyond it keep the rest.
+  void Drop(const ElementRange& range);
 
   int64_t size_bytes() const;
 
  private:
-  // Removes what lies in the range; pieces that reach beyond it keep the rest.
-  void Cut(const ElementRange& range);
-
   std::map<int64_t, Buffer> pieces_;  // by first element
 };
 

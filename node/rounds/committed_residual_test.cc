@@ -37,6 +37,16 @@ TEST(CommittedResidualTest, ElementsKeepTheirsHoweverRangesAreCut) {
   EXPECT_EQ(residual.size_bytes(), 28);
 }
 
+TEST(CommittedResidualTest, WhatIsDroppedIsZero) {
+  CommittedResidual residual;
+  residual.Commit({0, 4}, Buffer::CopyOf({1, 2, 3, 4}));
+  residual.Drop({1, 2});
+  EXPECT_EQ(residual.size_bytes(), 8);
+  EXPECT_THAT(residual.Read({0, 4}).floats(), ElementsAre(1, 0, 0, 4));
+  residual.Drop({0, 9});
+  EXPECT_EQ(residual.size_bytes(), 0);
+}
+
 // A computation of an attempt that is gone may still read it.
 TEST(CommittedResidualTest, WhatIsReadDoesNotChangeWithTheNextCommit) {
   CommittedResidual residual;

@@ -27,6 +27,7 @@
 #include "node/rounds/reduce_half.h"
 #include "node/rounds/result_passing.h"
 #include "node/rounds/sent_sums.h"
+#include "node/votes/open_votes.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
@@ -73,8 +74,10 @@ struct RoundState {
   bool is_read = false;            // all of the result, which has `hash`
   NextResiduals residuals;
   SentSums sent;
+  OpenVotes votes;
   std::map<ChunkIndex, std::vector<Cut>> cuts;  // of the results that are here, where there are any
-  uint32_t returning = 0;                       // chunks of which something was cut that is not in the residual yet
+  // Computations under way on what chunks lack of this node's part: it is not in the residuals yet.
+  uint32_t returning = 0;
   // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
   std::optional<ResultPassing> passing;

@@ -1,12 +1,13 @@
 #include "node/rounds/reduce_half.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
 #include "core/check.h"
-#include "node/rounds/route_rules.h"
+#include "node/votes/route_rules.h"
 
 namespace banyan {
 
@@ -67,6 +68,7 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
   for (size_t i = 1; i < parts.size() && At(index).state != State::kDone; ++i) {
     At(index).to_add.push_back(PlainChunk(parts[i].Slice(range.first_element, range.elements), 0));
   }
+  if (kind != RoundKind::kBroadcast) AddWhatVotesLeft(index);
   CountOwn(step, kind, index, parts.front(), weight);
 }
 
@@ -75,14 +77,35 @@ bool ReduceHalf::is_low_bit() const { return IsLowBit(route_, kind_); }
 void ReduceHalf::CountVotes(StepContext& step, std::vector<Buffer> parts) {
   std::vector<ElementRange> ranges;
   for (const Chunk& chunk : chunks_) ranges.push_back(chunk.range);
-  Start(step, ChunkIndex(0), std::make_unique<CastVotes>(std::move(parts), std::move(ranges), tools_.low_bit),
+  std::optional<CastVotes::Residuals> residuals;
+  if (tools_.votes != nullptr) residuals = WhatVotesLeft();
+  Start(step, ChunkIndex(0),
+        std::make_unique<CastVotes>(std::move(parts), std::move(ranges), tools_.low_bit, std::move(residuals)),
         &ReduceHalf::OnVotesCast);
+}
+
+CastVotes::Residuals ReduceHalf::WhatVotesLeft() {
+  CastVotes::Residuals residuals;
+  for (const Chunk& chunk : chunks_) residuals.push_back(memory_->voters().Read(chunk.range));
+  return residuals;
+}
+
+void ReduceHalf::AddWhatVotesLeft(ChunkIndex index) {
+  Chunk& chunk = At(index);
+  if (tools_.votes == nullptr || memory_->voters().empty() || chunk.state == State::kDone) return;
+  for (Buffer& residual : memory_->voters().Read(chunk.range)) {
+    if (!residual.empty()) chunk.to_add.push_back(PlainChunk(std::move(residual), 0));
+  }
+  tools_.votes->Keep(index, id_.epoch, {chunk.range, {}});
 }
 
 void ReduceHalf::OnVotesCast(StepContext& step, ChunkIndex /*first*/, CastVotes& done) {
   kind_ = RoundKind::kAggregate;
   for (uint32_t index = 0; index < chunks(); ++index) {
-    BANYAN_CHECK(chunks_[index].counted.insert(tools_.self).second);
+    Chunk& chunk = chunks_[index];
+    BANYAN_CHECK(chunk.counted.insert(tools_.self).second);
+    const bool is_open = tools_.votes != nullptr && chunk.state != State::kDone;
+    if (is_open) tools_.votes->Keep(ChunkIndex(index), id_.epoch, {chunk.range, std::move(done.cast()[index])});
     Count(step, ChunkIndex(index), tools_.self, done.votes()[index]);
   }
 }

@@ -30,8 +30,9 @@
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/next_residuals.h"
 #include "node/rounds/tensor_memory.h"
-#include "node/rounds/vote_computations.h"
 #include "node/step_context.h"
+#include "node/votes/open_votes.h"
+#include "node/votes/vote_computations.h"
 #include "proto/chunk_message.h"
 #include "proto/policy_slice.h"
 #include "proto/precision/vote_rules.h"
@@ -77,8 +78,9 @@ class ReduceHalf {
     NextResiduals* residuals = nullptr;  // of the round
     int64_t* waiting_bytes = nullptr;    // of all attempts: children's inputs that no computation adds yet
     Owner* owner = nullptr;
-    bool fixed_order = false;  // parts are added in that of their nodes
-    VoteRules low_bit = {};    // of rounds with that route
+    bool fixed_order = false;    // parts are added in that of their nodes
+    VoteRules low_bit = {};      // of rounds with that route
+    OpenVotes* votes = nullptr;  // of the round; null where votes leave no residuals
   };
 
   // Where a chunk stands. One that has its result takes part in nothing more, in whatever attempt.
@@ -129,10 +131,11 @@ class ReduceHalf {
   // Counts this node's own `values`, the whole tensor's, of `weight` workers. Empty values say nothing; their weight is
   // that of workers who are late. REQUIRES: as CountChild.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
-  // The same, of `parts` that add up to the values; none say nothing.
+  // The same, of `parts` that add up to the values, with what votes of earlier rounds have left out; none say nothing.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const std::vector<Buffer>& parts, uint32_t weight);
   // Casts the votes of this node's workers in a low-bit round, and counts them in all chunks: each of `parts` is a
-  // worker's gradient. REQUIRES: as CountOwn, for every chunk.
+  // worker's gradient, on which it votes together with what its votes have left out. REQUIRES: as CountOwn, for every
+  // chunk.
   void CountVotes(StepContext& step, std::vector<Buffer> parts);
   // Counts a child that has brought the chunk's result. REQUIRES: it was not counted; OnResult was called.
   void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
@@ -166,6 +169,10 @@ class ReduceHalf {
   bool is_low_bit() const;
   // Whether sums are rounded to the half type in which the key travels.
   bool Rounds() const { return IsHalf(key_->type) && kind_ == RoundKind::kAggregate && !is_low_bit(); }
+  // Adds what votes have left out to the chunk's parts; its result will use it up.
+  void AddWhatVotesLeft(ChunkIndex index);
+  // Returns what votes have left out, by chunk.
+  CastVotes::Residuals WhatVotesLeft();
   void OnVotesCast(StepContext& step, ChunkIndex index, CastVotes& done);
   void OnVotesAdded(StepContext& step, ChunkIndex index, AddVotes& done);
   void FinishVotes(StepContext& step, ChunkIndex index);

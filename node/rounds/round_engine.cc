@@ -11,7 +11,6 @@
 #include "node/chunk_size.h"
 #include "node/rejection_log.h"
 #include "node/rounds/chunk_computations.h"
-#include "node/rounds/chunk_header.h"
 #include "node/trim/chunk_cut.h"
 #include "node/trim/trim_policy.h"
 
@@ -40,9 +39,9 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       early_(config, book),
       silent_(config.heartbeat),
       script_(script) {
-  // An optimizer's step, or a residual, works on what the step before left.
-  const bool builds_on_the_last = IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals();
-  // Late workers get the sum of the results up to some round, which come in order.
+  // An optimizer's step, or a residual, works on what the step before left; late workers get sums of results in order.
+  const bool has_residuals = encodings_.KeepsResiduals() || routes_.LeavesResiduals();
+  const bool builds_on_the_last = IsOptimizer(config_.aggregation.op) || has_residuals;
   if (builds_on_the_last || config_.aggregation.quorum > 0) config_.rounds_in_flight = 1;
 }
 
@@ -127,8 +126,9 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   state.binding = binding;
   if (script_ != nullptr) script_->OnBound(key, round, *binding->slice);
   const AggregationConfig& how = config_.aggregation;
-  const ReduceHalf::Tools tools{self_,           how.op, &encodings_,     computations_,  &state.residuals,
-                                &waiting_bytes_, this,   how.fixed_order, routes_.votes()};
+  OpenVotes* const votes = routes_.LeavesResiduals() ? &state.votes : nullptr;
+  const ReduceHalf::Tools tools{self_,           how.op, &encodings_,     computations_,   &state.residuals,
+                                &waiting_bytes_, this,   how.fixed_order, routes_.votes(), votes};
   state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
   state.passing.emplace(&*state.attempt);
   BroadcastHalf::Owner* const owner = this;
@@ -214,8 +214,8 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   RoundState* state = Bound(step, key, round);
   if (state == nullptr) return early_.Keep(step, std::move(message), std::move(payload));
   // Who has said that is no member any more: this node still waits for the one that is.
-  if (!ChunkRules::IsOfThisStart(message, *state))
-    return Refuse(step, message, "its source has been started again since");
+  const bool is_stale = !ChunkRules::IsOfThisStart(message, *state);
+  if (is_stale) return Refuse(step, message, "its source has been started again since");
   std::string fault = rules_.FaultOf(message, *state);
   if (fault.empty()) fault = routes_.FaultOf(message, state->binding->route, book_->FindKey(key)->type);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
@@ -308,6 +308,7 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
   if (state.results->Has(chunk)) return;
   state.residuals.OnResult(chunk, result.made_in, KeyOf(key).memory);
   cuts_.OnResult(step, key, round, chunk, result.made_in, std::move(result.cuts));
+  votes_.OnResult(step, key, round, chunk, result.made_in, result.chunk);
   state.results->Take(step, kind, chunk, result.made_in, std::move(result.chunk));
 }
 

@@ -41,17 +41,21 @@
 #include "node/rounds/replicas.h"
 #include "node/rounds/round_reports.h"
 #include "node/rounds/round_script.h"
-#include "node/rounds/route_rules.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
+#include "node/rounds/vote_returns.h"
 #include "node/sent_traffic.h"
 #include "node/step_context.h"
+#include "node/votes/route_rules.h"
 #include "proto/job_config.h"
 #include "proto/scheduler_messages.h"
 
 namespace banyan {
 
-class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, private CutReturns::Owner {
+class RoundEngine : private ReduceHalf::Owner,
+                    private BroadcastHalf::Owner,
+                    private CutReturns::Owner,
+                    private VoteReturns::Owner {
  public:
   class Listener {
    public:
@@ -203,13 +207,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   void OnCutsReturned(StepContext& step, KeyId key, Round round) override {
     CompleteIfReturned(step, key, round, *FindRound(key, round));
   }
+  void OnVotesSettled(StepContext& step, KeyId key, Round round) override {
+    CompleteIfReturned(step, key, round, *FindRound(key, round));
+  }
 
   // Sends a chunk of this node, and counts it.
   void Send(StepContext& step, ChunkMessage message, Payload payload) {
     sent_.Count(message, payload);
     network_->SendChunk(step, std::move(message), std::move(payload));
   }
-  // Completes a round once all of its result was read and all that was cut of this node's part has come back.
+  // Completes a round once all of its result was read and all that it lacks of this node's part has come back.
   void CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state);
   // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
@@ -267,6 +274,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   SilentRounds silent_;
   RoundScript* script_;
   CutReturns cuts_{self_, &keys_, computations_, &encodings_, script_, this};
+  VoteReturns votes_{&keys_, computations_, this};
 };
 
 }  // namespace banyan

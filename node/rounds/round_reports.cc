@@ -53,7 +53,7 @@ std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
       if (state.contribution.has_value()) contributions += state.contribution->size_bytes();
       if (state.attempt.has_value()) sums += state.attempt->sum_bytes();
       if (state.results.has_value()) results += state.results->size_bytes();
-      next_residuals += state.residuals.size_bytes();
+      next_residuals += state.residuals.size_bytes() + state.votes.size_bytes();
       sent += state.sent.size_bytes();
     }
   }

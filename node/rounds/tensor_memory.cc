@@ -100,7 +100,7 @@ void TensorMemory::TakeImage(absl::Span<const uint8_t> image) {
 
 TensorMemory::Sizes TensorMemory::sizes() const {
   return {.replica_bytes = replica_.size_bytes(),
-          .residual_bytes = residual_.size_bytes(),
+          .residual_bytes = residual_.size_bytes() + voters_.size_bytes(),
           .weights_bytes = weights_.size_bytes(),
           .optimizer_bytes = optimizer_.size_bytes()};
 }

@@ -1,5 +1,5 @@
-// The memory of one tensor at a node that outlives rounds: the parameters, the residual of its encodings, the weights
-// that it prunes by, and the optimizer's moments. Thread-compatible; owned by RoundEngine.
+// The memory of one tensor at a node that outlives rounds: the parameters, the residuals of its encodings and of its
+// votes, the weights that it prunes by, and the optimizer's moments. Thread-compatible; owned by RoundEngine.
 //
 // Invariants:
 // - Everything is indexed by the tensor's elements, never by chunk or tree, so that these may differ from round to
@@ -22,6 +22,7 @@
 #include "node/rounds/committed_residual.h"
 #include "node/rounds/optimizer.h"
 #include "node/rounds/optimizer_state.h"
+#include "node/rounds/voter_residuals.h"
 #include "proto/job_config.h"
 #include "topology/chunk_assignment.h"
 
@@ -55,6 +56,8 @@ class TensorMemory {
   void CommitResidual(const ElementRange& range, Buffer left);
   // Adds what was cut of a contribution after the residual had been committed. REQUIRES: as many elements.
   void AddToResidual(const ElementRange& range, const Buffer& cut);
+  // What votes on the tensor have left out.
+  VoterResiduals& voters() { return voters_; }
   // Returns this member's step along a result of the range; nullopt where workers get the result itself.
   std::optional<OptimizerStep> Step(const ElementRange& range);
   // Counts the step that all ranges have made. REQUIRES: no computation works on one of its parts any more.
@@ -98,6 +101,7 @@ class TensorMemory {
   DataType sum_type_;
   Buffer replica_;  // with an optimizer: the parameters
   CommittedResidual residual_;
+  VoterResiduals voters_;
   Buffer weights_;  // as workers registered them
   bool misses_weights_ = false;
   bool lacks_replica_ = false;

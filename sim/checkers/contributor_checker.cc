@@ -176,8 +176,13 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
   // What somebody has pushed who is gone may be in the result or not. What came back of a round to nobody is unknown.
   if (!all_are_there || HasUnbookedPushes(round)) debts_.OnDoubt(round.first);
   booked_[round.first] = round.second;
+  // As often as its pushes are in a mean: while nobody comes or goes, each is there once.
+  const auto voters = static_cast<float>(op_ == AggregationOp::kMean ? result.pushed.size() : 1);
+  std::vector<float> returned(values.begin(), values.end());
+  for (float& value : returned) value *= voters;
   const std::optional<ReturnedDebts::Miss> miss =
-      debts_.Book(round.first, round.second, pushed, values, kind == RoundKind::kFlush);
+      debts_.Book(round.first, round.second, pushed, returned, kind == RoundKind::kFlush);
+  if (kind == RoundKind::kFlush) ++flushes_;
   // A node that abstains from a flush does not know of it, and gives what it has kept later.
   if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;

@@ -52,7 +52,7 @@ class ContributorChecker : public WorkerListener {
   void Finish();
 
   int64_t results() const { return results_; }
-  // Results of flushes by which nothing was to be owed to a worker any more.
+  // Results of flushes by which nothing was to be owed to a worker, or to all, any more.
   int64_t flushes() const { return flushes_; }
   // Contributors that a result had to have, over all chunks that were checked.
   int64_t required() const { return required_; }

@@ -43,6 +43,15 @@ ResultChecker::Knowledge ResultChecker::KnowledgeOf(const TrainingPlan::Tensor& 
   return UsesErrorFeedback(*rule) ? Knowledge::kUpToFlush : Knowledge::kNothing;
 }
 
+void ResultChecker::ExpectVotes(const VoteRules& rules) {
+  rules_ = rules;
+  if (rules.aggregate != VoteAggregate::kMean) return;
+  for (size_t tensor = 0; tensor < knowledge_.size(); ++tensor) {
+    const bool is_exact = IsExact(plan_->tensors[tensor].type);
+    if (knowledge_[tensor] == Knowledge::kEachRound && !is_exact) knowledge_[tensor] = Knowledge::kUpToFlush;
+  }
+}
+
 std::vector<float> ResultChecker::Expected(size_t tensor, Round round) const {
   if (plan_->source != nullptr) return {};
   if (plan_->KindOf(round) == RoundKind::kBroadcast) return SumOfGradients(*plan_, {&workers_[0], 1}, tensor, round);

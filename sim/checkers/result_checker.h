@@ -3,7 +3,8 @@
 // Invariants that it checks:
 // - Each contribution is in the sum exactly once.
 // - All replicas are identical bit by bit.
-// - After a Flush, all that was ever pushed to a tensor with error feedback has come back.
+// - After a Flush, all that was ever pushed to a tensor with error feedback has come back. Tensors whose rounds may be
+//   means of votes are such.
 // Where rounds close without late workers these get several results in one. Then, after each Flush, what every single
 // worker has got of a tensor adds up to all that was pushed to it.
 #ifndef BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
@@ -33,8 +34,9 @@ class ResultChecker : public WorkerListener {
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
                 const CompressionConfig& compression, Violations* violations, bool may_be_late = false);
 
-  // Rounds may be low-bit: a result is also right if it is what a count of all votes in one place decides.
-  void ExpectVotes(const VoteRules& rules) { rules_ = rules; }
+  // Rounds may be low-bit: a result is also right if it is what a count of all votes in one place decides. Means of
+  // votes leave residuals, so that what can be known is their sum up to a Flush.
+  void ExpectVotes(const VoteRules& rules);
 
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;

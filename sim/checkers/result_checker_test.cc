@@ -107,6 +107,22 @@ TEST_F(ResultCheckerTest, AFlushMustBringWhatEarlierRoundsKeptBack) {
   }
 }
 
+TEST_F(ResultCheckerTest, AFlushMustBringWhatMeansOfVotesHaveLeftOut) {
+  plan_.flush_every = 2;
+  for (float missing : {0.0f, 1.0f}) {
+    Violations violations;
+    ResultChecker checker(&plan_, workers_, AggregationOp::kMean, {}, &violations);
+    VoteRules rules;
+    rules.aggregate = VoteAggregate::kMean;
+    checker.ExpectVotes(rules);
+    Give(&checker, 0, 1, std::vector<float>(8, 2.0f));
+    std::vector<float> flushed(8);
+    for (size_t i = 0; i < 8; ++i) flushed[i] = (Sum(1)[i] + Sum(2)[i] - missing) / 3 - 2;
+    Give(&checker, 0, 2, flushed);
+    EXPECT_EQ(violations.Has("nothing lost"), missing != 0);
+  }
+}
+
 TEST_F(ResultCheckerTest, WithoutErrorFeedbackAFlushOwesNothing) {
   plan_.flush_every = 2;
   ResultChecker checker(&plan_, workers_, AggregationOp::kSum, Compressed(false), &violations_);

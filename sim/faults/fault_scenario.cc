@@ -39,6 +39,7 @@ constexpr uint64_t kFixedOrderSeed = 0xF1;
 constexpr double kWithFixedOrder = 0.3;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr uint64_t kPrecisionSeed = 0xB175;
+constexpr uint64_t kMeanVotesSeed = 0x3EA2;
 constexpr double kWithOptimizer = 0.25;
 
 template <typename T, size_t N>
@@ -227,6 +228,15 @@ void AddSilences(uint64_t seed, const std::vector<FaultKind>& kinds, const Fault
   for (const Fault& fault : DrawSilences(options, &random)) faults->push_back(fault);
 }
 
+// Gives each worker elements of its own in all tensors, so that what comes back in parts can be booked.
+void SpreadAllTensors(FaultScenario* scenario, Random* random) {
+  std::set<size_t> all;
+  for (size_t tensor = 0; tensor < scenario->cluster.plan.tensors.size(); ++tensor) all.insert(tensor);
+  scenario->fields = std::make_unique<ContributorFields>(scenario->fields->workers(), std::move(all), random->Next());
+  scenario->cluster.fields = scenario->fields.get();
+  scenario->cluster.plan.source = scenario->fields.get();
+}
+
 }  // namespace
 
 FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer) {
@@ -292,11 +302,7 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario) {
     plan.slowness[NodeId(node)] = 1 + 9 * random.Unit();
     slowest = std::max(slowest, plan.slowness[NodeId(node)]);
   }
-  std::set<size_t> all;
-  for (size_t tensor = 0; tensor < plan.tensors.size(); ++tensor) all.insert(tensor);
-  scenario->fields = std::make_unique<ContributorFields>(scenario->fields->workers(), std::move(all), random.Next());
-  cluster.fields = scenario->fields.get();
-  plan.source = scenario->fields.get();
+  SpreadAllTensors(scenario, &random);
   scenario->recovery += (slowest - 1) * (plan.compute_time + plan.compute_spread) * static_cast<double>(plan.rounds);
 }
 
@@ -325,6 +331,14 @@ void AddPrecision(uint64_t seed, FaultScenario* scenario) {
   cluster.plan.loss = [rises_every](Round round) {
     return 1 / static_cast<double>(round.value()) + (round.value() % rises_every == 0 ? 5 : 0);
   };
+}
+
+void AddMeanVotes(uint64_t seed, FaultScenario* scenario) {
+  Random random(seed ^ kMeanVotesSeed);
+  scenario->cluster.precision->profile.rules.aggregate = VoteAggregate::kMean;
+  TrainingPlan& plan = scenario->cluster.plan;
+  if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(3, 8));
+  SpreadAllTensors(scenario, &random);
 }
 
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {

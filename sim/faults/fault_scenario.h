@@ -37,6 +37,10 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario);
 // losses, some of which rise. What is in a result cannot be read off then; it has to be the same for all.
 void AddPrecision(uint64_t seed, FaultScenario* scenario);
 
+// Makes the low-bit rounds of AddPrecision means of votes, with residuals: after each flush all that was pushed has to
+// have come back.
+void AddMeanVotes(uint64_t seed, FaultScenario* scenario);
+
 struct FaultOutcome {
   uint64_t seed = 0;
   uint64_t trace_hash = 0;

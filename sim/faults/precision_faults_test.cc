@@ -1,6 +1,6 @@
 // Random jobs in which nodes, workers and schedulers die and come back while rounds go low-bit and are vetoed: no
 // checker may find a violation. BANYAN_SIM_SEEDS says ten times how many seeds, at least 10; BANYAN_SIM_SEED runs only
-// that one and prints its trace.
+// that one and prints its trace, with means of votes where BANYAN_SIM_MEAN_VOTES is set.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -21,9 +21,10 @@ uint64_t NumberOf(const char* variable, uint64_t otherwise) {
   return text != nullptr && absl::SimpleAtoi(text, &number) ? number : otherwise;
 }
 
-FaultOutcome RunSeed(uint64_t seed, const Trace::Sink& sink) {
+FaultOutcome RunSeed(uint64_t seed, const Trace::Sink& sink, bool has_mean_votes = false) {
   FaultScenario scenario = MakeFaultScenario(seed, AllFaultKinds(), /*may_have_optimizer=*/false);
   AddPrecision(seed, &scenario);
+  if (has_mean_votes) AddMeanVotes(seed, &scenario);
   return RunFaultScenario(scenario, sink);
 }
 
@@ -51,10 +52,26 @@ TEST(PrecisionFaultsTest, WhoWasLeftBehindBeginsARoundOnItsOldRoute) {
   EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
 }
 
+TEST(PrecisionFaultsTest, MeansOfVotesBringBackAllThatWasPushed) {
+  if (std::getenv("BANYAN_SIM_SEED") != nullptr) GTEST_SKIP();
+  const uint64_t seeds = std::max<uint64_t>(10, NumberOf("BANYAN_SIM_SEEDS", 100) / 10);
+  int64_t low_bit = 0;
+  int64_t flushes = 0;
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
+    const FaultOutcome outcome = RunSeed(seed, {}, /*has_mean_votes=*/true);
+    EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
+    low_bit += outcome.low_bit_rounds;
+    flushes += outcome.flushes;
+  }
+  EXPECT_GT(low_bit, static_cast<int64_t>(5 * seeds));
+  EXPECT_GT(flushes, static_cast<int64_t>(5 * seeds));
+}
+
 TEST(PrecisionFaultsTest, OneSeed) {
   if (std::getenv("BANYAN_SIM_SEED") == nullptr) GTEST_SKIP();
   const auto print = [](const std::string& line) { std::cerr << line << "\n"; };
-  const FaultOutcome outcome = RunSeed(NumberOf("BANYAN_SIM_SEED", 0), print);
+  const FaultOutcome outcome =
+      RunSeed(NumberOf("BANYAN_SIM_SEED", 0), print, std::getenv("BANYAN_SIM_MEAN_VOTES") != nullptr);
   EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
 }
 

@@ -61,6 +61,7 @@ const std::map<std::string, int>& Floors() {
 
                                                      {"node/link", 0},
                                                      {"node/trim", 0},
+                                                     {"node/votes", 1},
                                                      {"node/peers", 1},
                                                      {"node/rounds", 2},
                                                      {"node/state", 2},

@@ -4,8 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -19,10 +17,6 @@ absl::StatusOr<std::optional<PrecisionFiles>> LoadPrecision(const OverlayConfig&
   if (!profile_text.ok()) return profile_text.status();
   absl::StatusOr<OperatingProfile> profile = ReadProfile(*profile_text, profile_name);
   if (!profile.ok()) return profile.status();
-  if (profile->rules.aggregate != VoteAggregate::kMajority) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        profile_name, ": format.aggregate: expected majority, got mean, which jobs do not have; change the format"));
-  }
   const absl::StatusOr<std::string> binding_text = ReadOverlayText(binding_name);
   if (!binding_text.ok()) return binding_text.status();
   absl::StatusOr<PrecisionBinding> binding = ReadBinding(*binding_text, binding_name);

@@ -52,8 +52,6 @@ TEST_F(PrecisionLoadingTest, ErrorsNameTheFile) {
   EXPECT_THAT(Error(), HasSubstr("no_such_file.yaml"));
   Write("loading_profile.yaml", "schema: 7\n");
   EXPECT_THAT(Error(), HasSubstr("loading_profile.yaml:1"));
-  Write("loading_profile.yaml", std::string(kProfile) + "format: {aggregate: mean}\n");
-  EXPECT_THAT(Error(), HasSubstr("format.aggregate: expected majority"));
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double
   if (work_ == nullptr) return 0;
   const RoundWork::Processor& processor = work_->processors[*view_.IndexOf(node)];
   const double inputs = static_cast<double>(children.size());
-  // What computations read and write of memory (node/rounds/chunk_computations.h, vote_computations.h).
+  // What computations read and write of memory (node/rounds/chunk_computations.h, node/votes/vote_computations.h).
   if (!work_->is_low_bit) {
     return (12 * (inputs + processor.workers - 1) + (is_root ? 8 : 0)) / processor.sum_rate;
   }

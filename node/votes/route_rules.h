@@ -1,8 +1,8 @@
 // What a chunk must look like to agree with the precision route of its round and its key's type. A low-bit round has
 // nothing but votes, and no other round has any; an exact type has frames of its own, and no other type has those.
 // Thread-compatible; owned by RoundEngine.
-#ifndef BANYAN_NODE_ROUNDS_ROUTE_RULES_H_
-#define BANYAN_NODE_ROUNDS_ROUTE_RULES_H_
+#ifndef BANYAN_NODE_VOTES_ROUTE_RULES_H_
+#define BANYAN_NODE_VOTES_ROUTE_RULES_H_
 
 #include <cstdint>
 #include <optional>
@@ -35,6 +35,8 @@ class RouteRules {
   absl::StatusOr<CheckedChunk> Check(EncodedChunk chunk, int64_t chunk_elements) const;
 
   const VoteRules& votes() const { return votes_; }
+  // Whether votes leave residuals.
+  bool LeavesResiduals() const { return votes_.aggregate == VoteAggregate::kMean; }
   // Returns how many chunks disagreed with the route of their round.
   uint64_t violations() const { return violations_; }
 
@@ -45,4 +47,4 @@ class RouteRules {
 
 }  // namespace banyan
 
-#endif  // BANYAN_NODE_ROUNDS_ROUTE_RULES_H_
+#endif  // BANYAN_NODE_VOTES_ROUTE_RULES_H_

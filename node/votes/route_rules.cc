@@ -1,4 +1,4 @@
-#include "node/rounds/route_rules.h"
+#include "node/votes/route_rules.h"
 
 #include <algorithm>
 #include <utility>
