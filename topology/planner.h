@@ -11,9 +11,9 @@
 #include "absl/status/statusor.h"
 #include "core/ids.h"
 #include "topology/auxiliary_paths.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -34,7 +34,7 @@ struct PlannerConfig {
   int64_t chunk_max_elements = 65536;
   int64_t chunk_min_elements = 4096;  // packed: the smallest chunks that it may choose
   // The model's tensors in KeyId order; empty while the model is unknown.
-  std::vector<ModelTensor> tensors;
+  std::vector<PlannedTensor> tensors;
   std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
   // packed: what a round of the model may cost, in the currency of the links' prices; empty: whatever it does. Where
   // it has a value and the model is not known, the plan is of the cheapest trees.

@@ -121,7 +121,7 @@ double FastestBps(const NetworkView& view) {
 }  // namespace
 
 LinkBudgets MakeLinkBudgets(const Policy& policy, const NetworkView& view, const CompressionConfig& compression,
-                            const std::vector<ModelTensor>& tensors) {
+                            const std::vector<PlannedTensor>& tensors) {
   const std::optional<BudgetConfig> goal = FirstBudget(compression);
   if (!goal.has_value()) return {};
   double bytes = BitsOf(tensors) / 8;

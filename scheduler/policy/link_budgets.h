@@ -11,8 +11,8 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "proto/compression/compression_config.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -24,7 +24,7 @@ using LinkBudgets = std::map<std::pair<NodeId, NodeId>, double>;
 // budgets have the same parts. A link that several trees use gets the least of their parts. `tensors` are those
 // of the job; while they are unknown (empty) all links count as too slow. REQUIRES: the policy is valid for the view.
 LinkBudgets MakeLinkBudgets(const Policy& policy, const NetworkView& view, const CompressionConfig& compression,
-                            const std::vector<ModelTensor>& tensors);
+                            const std::vector<PlannedTensor>& tensors);
 
 }  // namespace banyan
 

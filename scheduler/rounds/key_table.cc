@@ -57,8 +57,8 @@ TensorShape KeyTable::ShapeOf(KeyId key) const {
   return {keys_[key.value() - 1].elements, keys_[key.value() - 1].layout};
 }
 
-std::vector<ModelTensor> KeyTable::Tensors() const {
-  std::vector<ModelTensor> tensors;
+std::vector<PlannedTensor> KeyTable::Tensors() const {
+  std::vector<PlannedTensor> tensors;
   for (const Key& key : keys_) tensors.emplace_back(key.elements, SizeOf(key.layout.type));
   return tensors;
 }

@@ -15,7 +15,7 @@
 #include "core/tensor_layout.h"
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
-#include "topology/model_tensor.h"
+#include "topology/planned_tensor.h"
 
 namespace banyan {
 
@@ -43,7 +43,7 @@ class KeyTable {
   int64_t ElementsOf(KeyId key) const;
   TensorShape ShapeOf(KeyId key) const;
   // Returns what plans know of each key, in order of KeyId.
-  std::vector<ModelTensor> Tensors() const;
+  std::vector<PlannedTensor> Tensors() const;
   int64_t ElementsOfAll() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last) const;
 

@@ -84,7 +84,7 @@ TEST(KeyTableTest, TellsPlansHowWideElementsAre) {
   ASSERT_TRUE(table.Register({"d", 20, {.parts = {}, .type = DataType::kFloat64}}).ok());
   ASSERT_TRUE(table.Register({"h", 30, {.parts = {}, .type = DataType::kBFloat16}}).ok());
   std::vector<int64_t> bytes;
-  for (const ModelTensor& tensor : table.Tensors()) bytes.push_back(tensor.elements * tensor.element_bytes);
+  for (const PlannedTensor& tensor : table.Tensors()) bytes.push_back(tensor.elements * tensor.element_bytes);
   EXPECT_THAT(bytes, ElementsAre(40, 160, 60));
 }
 

@@ -48,7 +48,7 @@ std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::Str
 }  // namespace
 
 std::optional<PlanPrice> PriceOfPlan(const Policy& policy, const NetworkView& view,
-                                     const std::vector<ModelTensor>& tensors, int64_t rounds) {
+                                     const std::vector<PlannedTensor>& tensors, int64_t rounds) {
   const bool has_price = std::any_of(view.links().begin(), view.links().end(),
                                      [](const NetworkLink& link) { return link.price_per_gb > 0; });
   if (!has_price) return std::nullopt;

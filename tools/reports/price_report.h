@@ -9,8 +9,8 @@
 
 #include "core/json_writer.h"
 #include "topology/advice/price_frontier.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -28,7 +28,7 @@ struct PlanPrice {
 // Returns it, empty where no link has a price. The policy must be valid for the view; `tensors` are sizes as in
 // PlannerConfig, empty where the model is unknown.
 std::optional<PlanPrice> PriceOfPlan(const Policy& policy, const NetworkView& view,
-                                     const std::vector<ModelTensor>& tensors, int64_t rounds);
+                                     const std::vector<PlannedTensor>& tensors, int64_t rounds);
 
 // Lines of what a round and a training cost, and of the links that cost most.
 std::string PriceText(const PlanPrice& price, const NetworkView& view);

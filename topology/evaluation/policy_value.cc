@@ -40,7 +40,7 @@ bool IsIntact(const Policy& policy, const NetworkView& view) {
 }
 
 // The prediction knows no auxiliary paths; what they add to the rate is taken off the time in which chunks flow.
-absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
   if (tensors.empty()) return absl::ZeroDuration();
   if (policy.auxiliary_rate_bps <= 0) return absl::InfiniteDuration();
   const double bits = BitsOf(tensors);
@@ -64,12 +64,12 @@ void SetRates(const NetworkView& view, Policy& policy) {
 
 }  // namespace
 
-void ValueOn(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
+void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
   SetRates(view, policy);
   policy.round_time = RoundTime(policy, view, tensors);
 }
 
-void ValueAsPublished(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
+void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
   const auto is_planned = [](const Route& auxiliary_path) { return auxiliary_path.share > 0; };
   const auto others = std::stable_partition(policy.auxiliary.begin(), policy.auxiliary.end(), is_planned);
   const std::vector<Route> unplanned(others, policy.auxiliary.end());

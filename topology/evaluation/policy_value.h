@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -16,11 +16,11 @@ namespace banyan {
 // They are for a model with tensors of the sizes `tensors` (in KeyId order; empty when unknown). A path over a
 // link that has vanished carries nothing. Rates are 0 and the round time is infinite in two cases: nothing else carries
 // a tree edge, or the members are not the nodes of the view.
-void ValueOn(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
+void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
 
 // Likewise, but with those auxiliary paths only that `policy` has shares for: nodes use others only when something is
 // wrong.
-void ValueAsPublished(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
+void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
 
 }  // namespace banyan
 

@@ -33,7 +33,7 @@ class RoundShop {
  public:
   // A round is of a model of these tensors. With `work`, which outlives this, processors are stations and chunks as
   // wide as it says.
-  RoundShop(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors,
+  RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
             const RoundWork* work = nullptr);
 
   // Adds the kind of the tree's chunks; false when a link has vanished.
@@ -84,7 +84,7 @@ class RoundShop {
   std::vector<std::vector<double>> sum_passes_;  // over its elements
 };
 
-RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors,
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
                      const RoundWork* work)
     : view_(view), work_(work), sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
@@ -264,7 +264,7 @@ double RoundShop::LongestProcessing(const std::vector<FlowShop::Job>& jobs) cons
 }
 
 // The chunks of the tensors in the order in which they are sent.
-std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<ModelTensor>& tensors) {
+std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<PlannedTensor>& tensors) {
   std::vector<double> shares;
   for (const Tree& tree : policy.trees) shares.push_back(tree.share);
   absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, policy.chunk_max_elements);
@@ -274,7 +274,7 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<ModelT
     const KeyId key(static_cast<uint32_t>(i + 1));
     BANYAN_CHECK(chunks->AddKey(key, tensors[i].elements).ok());
     for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
-      const ModelTensor carried(chunks->RangeOf(key, chunk).elements, tensors[i].element_bytes);
+      const PlannedTensor carried(chunks->RangeOf(key, chunk).elements, tensors[i].element_bytes);
       jobs.push_back({chunks->TreeOf(key, chunk).value(), carried.bits()});
     }
   }
@@ -284,11 +284,11 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<ModelT
 }  // namespace
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
-                                const std::vector<ModelTensor>& tensors) {
+                                const std::vector<PlannedTensor>& tensors) {
   return PredictRound(policy, view, tensors).time;
 }
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
   RoundShop round(policy, view, tensors);
   for (const Tree& tree : policy.trees) {
     if (round.Add(tree)) continue;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -35,14 +35,15 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
 // packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is
 // not in the view. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
-absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors);
+absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
+                                const std::vector<PlannedTensor>& tensors);
 
 struct RoundPrediction {
   absl::Duration time;                     // as PredictRoundTime says
   std::vector<absl::Duration> tree_times;  // until every node has the last scheduled chunk of each tree
 };
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors);
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors);
 
 // What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
 struct RoundWork {

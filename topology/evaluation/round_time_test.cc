@@ -41,7 +41,7 @@ Policy OnA(const NetworkView& view) {
 // What a chunk takes on a link.
 double ChunkMs(double elements, double mbps) { return elements * kBitsPerElement / mbps / 1000; }
 
-double PredictedMs(const std::vector<ModelTensor>& tensors) {
+double PredictedMs(const std::vector<PlannedTensor>& tensors) {
   return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensors));
 }
 
@@ -97,8 +97,8 @@ TEST(RoundTimeTest, TensorsCountTogether) {
 }
 
 TEST(RoundTimeTest, ElementsTakeTheWidthOfTheirType) {
-  EXPECT_NEAR(PredictedMs({ModelTensor(1000, 8)}), 2 * (ChunkMs(2000, 4) + 20 + ChunkMs(2000, 8) + 10), 1e-3);
-  EXPECT_NEAR(PredictedMs({ModelTensor(1000, 2)}), 2 * (ChunkMs(500, 4) + 20 + ChunkMs(500, 8) + 10), 1e-3);
+  EXPECT_NEAR(PredictedMs({PlannedTensor(1000, 8)}), 2 * (ChunkMs(2000, 4) + 20 + ChunkMs(2000, 8) + 10), 1e-3);
+  EXPECT_NEAR(PredictedMs({PlannedTensor(1000, 2)}), 2 * (ChunkMs(500, 4) + 20 + ChunkMs(500, 8) + 10), 1e-3);
 }
 
 TEST(RoundTimeTest, AHostsCapIsAStationToo) {

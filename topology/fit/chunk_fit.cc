@@ -19,7 +19,7 @@ struct Size {
 
 }  // namespace
 
-absl::Duration FitChunks(const NetworkView& view, const std::vector<ModelTensor>& tensors, int64_t least_elements,
+absl::Duration FitChunks(const NetworkView& view, const std::vector<PlannedTensor>& tensors, int64_t least_elements,
                          Policy& policy) {
   const int64_t elements = ElementsOf(tensors);
   std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensors)}};

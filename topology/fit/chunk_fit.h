@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -23,7 +23,7 @@ inline constexpr int64_t kLeastFittedElements = 160;
 // largest size with which a round of a model with these tensors is predicted to take within three hundredths of the
 // shortest time: each chunk costs processors time that they would have for training. Returns the time that is predicted
 // for that size. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
-absl::Duration FitChunks(const NetworkView& view, const std::vector<ModelTensor>& tensors, int64_t least_elements,
+absl::Duration FitChunks(const NetworkView& view, const std::vector<PlannedTensor>& tensors, int64_t least_elements,
                          Policy& policy);
 
 }  // namespace banyan

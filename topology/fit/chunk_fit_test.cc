@@ -9,7 +9,7 @@
 namespace banyan {
 namespace {
 
-Policy Planned(const std::string& planner, const std::vector<ModelTensor>& tensors = {}) {
+Policy Planned(const std::string& planner, const std::vector<PlannedTensor>& tensors = {}) {
   PlannerConfig config;
   config.planner = planner;
   config.tensors = tensors;

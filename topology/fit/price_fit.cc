@@ -68,7 +68,7 @@ std::vector<double> TreePrices(const Policy& policy, const NetworkView& view) {
 }
 
 // What is moved at a time at least: a chunk, in shares.
-double ChunkShare(const Policy& policy, const std::vector<ModelTensor>& tensors) {
+double ChunkShare(const Policy& policy, const std::vector<PlannedTensor>& tensors) {
   const double chunk_bits = WidestElementBits(tensors) * static_cast<double>(policy.chunk_max_elements);
   return std::min(1.0, chunk_bits / BitsOf(tensors));
 }
@@ -102,7 +102,9 @@ double Sum(const std::vector<double>& shares, const std::vector<double>& prices)
 
 }  // namespace
 
-double ModelGigabytes(const std::vector<ModelTensor>& tensors) { return BitsOf(tensors) / kBitsPerByte / kBytesPerGb; }
+double ModelGigabytes(const std::vector<PlannedTensor>& tensors) {
+  return BitsOf(tensors) / kBitsPerByte / kBytesPerGb;
+}
 
 double PricePerGb(const Policy& policy, const NetworkView& view) {
   std::vector<double> shares;
@@ -110,11 +112,11 @@ double PricePerGb(const Policy& policy, const NetworkView& view) {
   return Sum(shares, TreePrices(policy, view));
 }
 
-double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
   return ModelGigabytes(tensors) * Sum(ChunkedShares(policy, tensors), TreePrices(policy, view));
 }
 
-bool HoldPrice(const NetworkView& view, const std::vector<ModelTensor>& tensors, double budget, Policy& policy) {
+bool HoldPrice(const NetworkView& view, const std::vector<PlannedTensor>& tensors, double budget, Policy& policy) {
   const double most_per_gb = (1 + kBudgetRounding) * budget / ModelGigabytes(tensors);
   const double chunk_share = ChunkShare(policy, tensors);
   std::vector<double> prices = TreePrices(policy, view);

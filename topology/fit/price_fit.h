@@ -9,8 +9,8 @@
 
 #include "absl/types/span.h"
 #include "core/ids.h"
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -19,7 +19,7 @@ namespace banyan {
 inline constexpr double kBudgetRounding = 1e-9;
 
 // Returns how many times 10^9 bytes tensors of these sizes have.
-double ModelGigabytes(const std::vector<ModelTensor>& tensors);
+double ModelGigabytes(const std::vector<PlannedTensor>& tensors);
 
 // Returns what 10^9 bytes of the model cost with the policy's shares, of trees and of auxiliary paths. Links that
 // have vanished since it was made cost nothing.
@@ -27,12 +27,12 @@ double PricePerGb(const Policy& policy, const NetworkView& view);
 
 // Returns what a round of a model with these tensors (in KeyId order) costs, its chunks divided over
 // the trees as ChunkAssignment does. REQUIRES: there is a tensor.
-double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors);
+double RoundPrice(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors);
 
 // Moves shares from the dearest trees to the cheapest, as little as it takes, until RoundPrice is at most `budget`.
 // Trees that have nothing left go. False where all trees cost the same then and that is still too much. REQUIRES: there
 // is a tensor.
-bool HoldPrice(const NetworkView& view, const std::vector<ModelTensor>& tensors, double budget, Policy& policy);
+bool HoldPrice(const NetworkView& view, const std::vector<PlannedTensor>& tensors, double budget, Policy& policy);
 
 // Removes auxiliary paths that cost more than the path of their tree edge, so that whatever takes one costs no more
 // than planned.

@@ -16,7 +16,7 @@
 namespace banyan {
 namespace {
 
-const std::vector<ModelTensor> kModel = {60'000'000, 40'000'000};
+const std::vector<PlannedTensor> kModel = {60'000'000, 40'000'000};
 constexpr double kModelGb = 0.4;
 
 NetworkView Priced(const NetworkView& view, Random& random) {
@@ -25,7 +25,7 @@ NetworkView Priced(const NetworkView& view, Random& random) {
   return *view.WithLinks(links);
 }
 
-Policy Plan(const NetworkView& view, std::optional<double> budget, const std::vector<ModelTensor>& model = kModel) {
+Policy Plan(const NetworkView& view, std::optional<double> budget, const std::vector<PlannedTensor>& model = kModel) {
   PlannerConfig config;
   config.auxiliary = true;
   config.tensors = model;
@@ -151,7 +151,7 @@ TEST(PriceFitTest, ARoundCostsWhatCrossesTheLinks) {
 TEST(PriceFitTest, TheFewChunksOfASmallModelAreWithinTheBudgetToo) {
   Random random(5);
   const NetworkView view = Priced(CompleteNetwork(4, 50), random);
-  const std::vector<ModelTensor> model = {30'000, 100};
+  const std::vector<PlannedTensor> model = {30'000, 100};
   const double least = BruteForce(view).LeastPrice() / kModelGb * ModelGigabytes(model);
   const double most = RoundPrice(Plan(view, std::nullopt, model), view, model);
   ASSERT_GT(most, 1.1 * least);
@@ -162,11 +162,11 @@ TEST(PriceFitTest, TheFewChunksOfASmallModelAreWithinTheBudgetToo) {
 }
 
 TEST(PriceFitTest, ElementsCountInTheWidthOfTheirType) {
-  EXPECT_NEAR(ModelGigabytes({ModelTensor(1000, 8), ModelTensor(1000, 2)}), 1e-5, 1e-15);
+  EXPECT_NEAR(ModelGigabytes({PlannedTensor(1000, 8), PlannedTensor(1000, 2)}), 1e-5, 1e-15);
   Random random(8);
   const NetworkView view = Priced(CompleteNetwork(4, 50), random);
   // Chunks of both have as many elements, and those of doubles cost four times as much.
-  const std::vector<ModelTensor> model = {ModelTensor(30'000, 2), ModelTensor(30'000, 8)};
+  const std::vector<PlannedTensor> model = {PlannedTensor(30'000, 2), PlannedTensor(30'000, 8)};
   const double least = BruteForce(view).LeastPrice() / kModelGb * ModelGigabytes(model);
   for (const double budget : {least, 1.1 * least, 1.5 * least}) {
     EXPECT_LE(RoundPrice(Plan(view, budget, model), view, model), (1 + 1e-8) * budget);

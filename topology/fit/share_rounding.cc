@@ -53,7 +53,7 @@ bool MoveBestChunk(const NetworkView& view, double chunk_share, Policy& policy) 
 
 }  // namespace
 
-std::vector<double> ChunkedShares(const Policy& policy, const std::vector<ModelTensor>& tensors) {
+std::vector<double> ChunkedShares(const Policy& policy, const std::vector<PlannedTensor>& tensors) {
   absl::StatusOr<ChunkAssignment> assignment = ChunkAssignment::Create(SharesOf(policy), policy.chunk_max_elements);
   BANYAN_CHECK(assignment.ok());
   std::vector<double> shares(policy.trees.size(), 0);
@@ -62,7 +62,7 @@ std::vector<double> ChunkedShares(const Policy& policy, const std::vector<ModelT
     const KeyId key(i + 1);
     if (!assignment->AddKey(key, tensors[i].elements).ok()) continue;
     for (uint32_t chunk = 0; chunk < assignment->ChunksOf(key); ++chunk) {
-      const ModelTensor carried(assignment->RangeOf(key, ChunkIndex(chunk)).elements, tensors[i].element_bytes);
+      const PlannedTensor carried(assignment->RangeOf(key, ChunkIndex(chunk)).elements, tensors[i].element_bytes);
       shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += carried.bits();
       sum += carried.bits();
     }
@@ -71,13 +71,13 @@ std::vector<double> ChunkedShares(const Policy& policy, const std::vector<ModelT
   return shares;
 }
 
-double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<ModelTensor>& tensors) {
+double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
   Policy chunked = policy;
   SetShares(ChunkedShares(policy, tensors), chunked);
   return PlanRateBps(chunked, view);
 }
 
-void RoundShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
+void RoundShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
   const size_t trees = policy.trees.size();
   if (trees < 2 || trees * trees * policy.members.size() > kMostWork) return;
   Policy rounded = policy;

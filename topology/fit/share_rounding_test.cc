@@ -27,8 +27,8 @@ TEST(ShareRoundingTest, NeverLowersTheRateAndOftenRaisesIt) {
   for (uint64_t seed = 1; seed <= 10; ++seed) {
     const NetworkView view = DrawnInternet2Network(seed);
     const Policy planned = Packed(view);
-    for (const std::vector<ModelTensor>& tensors :
-         {std::vector<ModelTensor>{2'500'000}, {11'500'000}, {900'000, 70'000, 3'000'000}}) {
+    for (const std::vector<PlannedTensor>& tensors :
+         {std::vector<PlannedTensor>{2'500'000}, {11'500'000}, {900'000, 70'000, 3'000'000}}) {
       Policy rounded = planned;
       RoundShares(view, tensors, rounded);
       const double before_bps = ChunkedRateBps(planned, view, tensors);

@@ -22,7 +22,7 @@ constexpr int kChunksToMove[] = {1, 2, 4};
 
 class ShareSearch {
  public:
-  ShareSearch(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy)
+  ShareSearch(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy)
       : view_(view),
         tensors_(tensors),
         policy_(policy),
@@ -81,7 +81,7 @@ class ShareSearch {
   }
 
   const NetworkView& view_;
-  const std::vector<ModelTensor>& tensors_;
+  const std::vector<PlannedTensor>& tensors_;
   Policy& policy_;
   const double model_chunks_;
   RoundPrediction shortest_;
@@ -90,7 +90,7 @@ class ShareSearch {
 
 }  // namespace
 
-void SearchShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy) {
+void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
   if (policy.trees.size() < 2) return;
   ShareSearch(view, tensors, policy).Run();
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "topology/model_tensor.h"
 #include "topology/network_view.h"
+#include "topology/planned_tensor.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -15,7 +15,7 @@ namespace banyan {
 // Moves a few chunks at a time from trees that are done last to trees that are done first, while PredictRoundTime
 // becomes shorter; no tree loses all. Predicts at most some fifty rounds, and fewer where that would take long. Leaves
 // rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime, and there is a tensor.
-void SearchShares(const NetworkView& view, const std::vector<ModelTensor>& tensors, Policy& policy);
+void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
 
 }  // namespace banyan
 

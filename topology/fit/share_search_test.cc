@@ -24,8 +24,8 @@ TEST(ShareSearchTest, MostRoundsBecomeShorterAndNoneLonger) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const NetworkView view = RandomNetwork(9, 8, seed);
     const Policy planned = Packed(view);
-    for (const std::vector<ModelTensor>& tensors :
-         {std::vector<ModelTensor>{11'500'000}, {900'000, 70'000, 3'000'000}}) {
+    for (const std::vector<PlannedTensor>& tensors :
+         {std::vector<PlannedTensor>{11'500'000}, {900'000, 70'000, 3'000'000}}) {
       Policy searched = planned;
       SearchShares(view, tensors, searched);
       const absl::Duration before = PredictRoundTime(planned, view, tensors);

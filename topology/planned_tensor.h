@@ -1,6 +1,6 @@
 // What plans know of the model: the size of each tensor. Values; thread-compatible.
-#ifndef BANYAN_TOPOLOGY_MODEL_TENSOR_H_
-#define BANYAN_TOPOLOGY_MODEL_TENSOR_H_
+#ifndef BANYAN_TOPOLOGY_PLANNED_TENSOR_H_
+#define BANYAN_TOPOLOGY_PLANNED_TENSOR_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace banyan {
 
-struct ModelTensor {
+struct PlannedTensor {
   // Implicit: most models are of float32, and a number says all of their tensors.
-  ModelTensor(int64_t elements, int64_t element_bytes = 4)  // NOLINT(google-explicit-constructor)
+  PlannedTensor(int64_t elements, int64_t element_bytes = 4)  // NOLINT(google-explicit-constructor)
       : elements(elements), element_bytes(element_bytes) {}
 
   double bits() const { return 8.0 * static_cast<double>(element_bytes) * static_cast<double>(elements); }
@@ -20,26 +20,26 @@ struct ModelTensor {
 };
 
 // Returns the bits of all tensors.
-inline double BitsOf(const std::vector<ModelTensor>& tensors) {
+inline double BitsOf(const std::vector<PlannedTensor>& tensors) {
   double bits = 0;
-  for (const ModelTensor& tensor : tensors) bits += tensor.bits();
+  for (const PlannedTensor& tensor : tensors) bits += tensor.bits();
   return bits;
 }
 
 // Returns the elements of all tensors.
-inline int64_t ElementsOf(const std::vector<ModelTensor>& tensors) {
+inline int64_t ElementsOf(const std::vector<PlannedTensor>& tensors) {
   int64_t elements = 0;
-  for (const ModelTensor& tensor : tensors) elements += tensor.elements;
+  for (const PlannedTensor& tensor : tensors) elements += tensor.elements;
   return elements;
 }
 
 // Returns the bits of the widest element; of a float where there is no tensor.
-inline double WidestElementBits(const std::vector<ModelTensor>& tensors) {
+inline double WidestElementBits(const std::vector<PlannedTensor>& tensors) {
   int64_t bytes = tensors.empty() ? 4 : 0;
-  for (const ModelTensor& tensor : tensors) bytes = std::max(bytes, tensor.element_bytes);
+  for (const PlannedTensor& tensor : tensors) bytes = std::max(bytes, tensor.element_bytes);
   return 8.0 * static_cast<double>(bytes);
 }
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOPOLOGY_MODEL_TENSOR_H_
+#endif  // BANYAN_TOPOLOGY_PLANNED_TENSOR_H_
