@@ -15,6 +15,9 @@ bool IsOneOf(const Message& message) {
 
 bool IsOrder(const Message& message) { return IsOneOf<Reconfigure, RemoveNode, StopJob, VetoLowBit>(message); }
 
+// What changes nothing in the job.
+bool IsLook(const Message& message) { return IsOneOf<StatusRequest, TraceRounds>(message); }
+
 // Returns what is wrong with what a node says; empty when nothing is.
 std::string FaultOfNode(const ListedKey& from, const Message& message) {
   if (IsOrder(message)) return "only operators reconfigure, remove, veto and stop";
@@ -32,9 +35,9 @@ std::string FaultOf(const ListedKey& from, const Message& message) {
     case Role::kNode:
       return FaultOfNode(from, message);
     case Role::kOperator:
-      return IsOrder(message) || IsOneOf<StatusRequest>(message) ? "" : "an operator is no node";
+      return IsOrder(message) || IsLook(message) ? "" : "an operator is no node";
     case Role::kObserver:
-      return IsOneOf<StatusRequest>(message) ? "" : "an observer may ask for the status, and nothing else";
+      return IsLook(message) ? "" : "an observer may ask for the status and for traces, and nothing else";
   }
   return "its role is unknown";
 }

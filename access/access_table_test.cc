@@ -65,10 +65,12 @@ TEST_F(AccessTableTest, OnlyOperatorsGiveOrders) {
        {Message(Reconfigure{}), Message(StopJob{}), Message(RemoveNode{}), Message(VetoLowBit{})}) {
     EXPECT_EQ(Fault("op", order), "");
     EXPECT_THAT(Fault("k1", order), HasSubstr("only operators"));
-    EXPECT_THAT(Fault("eye", order), HasSubstr("an observer may ask for the status, and nothing else"));
+    EXPECT_THAT(Fault("eye", order), HasSubstr("an observer may ask for the status and for traces"));
   }
   EXPECT_EQ(Fault("op", StatusRequest{}), "");
   EXPECT_EQ(Fault("eye", StatusRequest{}), "");
+  EXPECT_EQ(Fault("op", TraceRounds{}), "");
+  EXPECT_EQ(Fault("eye", TraceRounds{}), "");
 }
 
 TEST_F(AccessTableTest, PeopleAreNoNodes) {

@@ -36,7 +36,7 @@ Join JoinOf(const NodeOptions& options) {
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
       scheduler_(JoinOf(options_), options_.scheduler_addresses),
-      recorder_(options_.recorder == nullptr ? &own_recorder_ : options_.recorder),
+      tracer_(options_.name, options_.recorder),
       script_(MakeScript(options_)),
       end_(options_.ends_with_job) {}
 
@@ -108,9 +108,10 @@ void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
 }
 
 void NodeCore::Handle(StepContext& step, DeadlineReached&) {
-  if (scheduler_.OnDeadline(step)) {
-    SendReport(step);
-    ReportMissingValues(step);
+  const bool is_heartbeat = scheduler_.OnDeadline(step);
+  if (is_heartbeat && joined_.has_value()) {
+    joined_->reporter->Report(step);
+    if (failed_.ok()) joined_->reporter->ReportMissingValues(step);
   }
   if (end_.IsDue(step.now)) StopNow(step);
   if (!joined_.has_value()) return;
@@ -185,8 +186,6 @@ void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
 void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   scheduler_.OnJoinAccepted(step, accepted);
   if (options_.learned_schedulers != nullptr) *options_.learned_schedulers = scheduler_.addresses();
-  // The last one may have been lost with the connection.
-  last_report_.reset();
   if (const absl::Status sound = script_ == nullptr ? absl::OkStatus() : script_->OnJoined(accepted); !sound.ok()) {
     FailScript(step, sound);
     return end_.Stop(sound);
@@ -195,7 +194,10 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
     if (joined_->self == accepted.node) {
       for (PeerLost& lost : joined_->network->LostNeighbours(step.now)) OnPeerLost(step, lost);
       joined_->state->OnSchedulerConnected(step, accepted.term);
-      return ReportLostWorker(step);
+      tracer_.Stop();
+      // The last one may have been lost with the connection.
+      joined_->reporter->Forget();
+      return joined_->reporter->ReportLostWorker(step);
     }
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
@@ -209,8 +211,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   WorkerDesk::Listener* desk_listener = this;
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
-      PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener);
-  joined_->network->set_recorder(recorder_);
+      PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener, &tracer_.recorder());
   joined_->engine =
       std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
@@ -221,6 +222,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   ReplicaExchange::Listener* listener = this;
   joined_->state =
       std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(), listener);
+  joined_->reporter = std::make_unique<NodeReporter>(
+      NodeReporter::Parts{accepted.node, &rejections_, &book_, &scheduler_, joined_->network.get(),
+                          joined_->engine.get(), joined_->desk.get(), joined_->state.get()});
   joined_->state->OnSchedulerConnected(step, accepted.term);
   if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,
@@ -337,7 +341,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
     scheduler_.ReportClosed(entry.key, entry.round, entry.hash, book_.keys().size());
   }
   scheduler_.OnNewEpoch();
-  ReportMissingValues(step);
+  if (failed_.ok()) joined_->reporter->ReportMissingValues(step);
   joined_->state->OnEpochPlan(step);
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
                                          is_fresh ? ", which this node has joined" : "", "; ",
@@ -354,7 +358,7 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
       continue;
     }
     scheduler_.OnPolicyAnswered(binding);
-    recorder_->OnPolicy(binding.key, binding.first_round, binding.last_round, step.now);
+    tracer_.recorder().OnPolicy(binding.key, binding.first_round, binding.last_round, step.now);
     keys.push_back(binding.key);
   }
   joined_->engine->OnBookChanged(step, keys);
@@ -366,6 +370,7 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
     if (!joined_.has_value()) continue;
     joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
   }
+  if (joined_.has_value()) tracer_.OnClosed(step, TracedParts());
 }
 
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
@@ -388,7 +393,7 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
 
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   if (script_ != nullptr) script_->OnComplete(key, round, hash);
-  recorder_->OnCompleted(key, round, step.now);
+  tracer_.recorder().OnCompleted(key, round, step.now);
   scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
@@ -419,25 +424,7 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
   step.Log(LogLevel::kWarning,
            absl::StrCat(options_.name, ": ", reason, "; the node abstains until another worker attaches"));
-  worker_lost_ = WorkerLost{worker, reason};
-  ReportLostWorker(step);
-}
-
-void NodeCore::ReportLostWorker(StepContext& step) {
-  if (!scheduler_.joined()) return;
-  if (joined_->desk->attached() > 0) {
-    // The one that came in its place has no part in these rounds either.
-    if (!joined_->engine->IsAbstaining()) return;
-    return scheduler_.Send(step, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
-  }
-  if (worker_lost_.has_value()) scheduler_.Send(step, *worker_lost_);
-}
-
-void NodeCore::ReportMissingValues(StepContext& step) {
-  if (!joined_.has_value() || !failed_.ok()) return;
-  const PolicySlice* slice = book_.newest_slice();
-  const bool is_source = slice != nullptr && slice->source == joined_->self;
-  if (is_source && joined_->desk->attached() > 0) ReportLostWorker(step);
+  joined_->reporter->OnWorkerLost(step, {worker, reason});
 }
 
 void NodeCore::LeaveIfOver(StepContext& step) {
@@ -446,9 +433,10 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   const bool is_over = !failed_.ok() || (joined_->desk->attached() == 0 && joined_->engine->IsIdle());
   if (!is_over) return;
   left_ = true;
+  tracer_.OnLeaving(step, TracedParts());
   scheduler_.Announce(step, Leave{"its workers are done"});
   // What is said from now on tells of workers that come too late.
-  last_report_.reset();
+  joined_->reporter->Forget();
   end_.OnLeft();
 }
 
@@ -473,24 +461,6 @@ void NodeCore::TakeFailure(StepContext& step) {
   joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
   joined_->network->DropChunks();
-}
-
-void NodeCore::SendReport(StepContext& step) {
-  if (!joined_.has_value()) return;
-  NodeReport report;
-  joined_->desk->AddTo(report);
-  report.rejected_messages = rejections_.total();
-  report.links = joined_->network->LinkReport(step.now);
-  for (NodeReport::Memory& row : joined_->engine->MemoryReport()) report.memory.push_back(std::move(row));
-  report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
-  report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
-  report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
-  report.memory.push_back({"fetched replicas", static_cast<uint64_t>(joined_->state->replica_bytes())});
-  if (last_report_.has_value() && *last_report_ == report) return;
-  last_report_ = report;
-  scheduler_.Send(step, std::move(report));
-  // It speaks of workers that are attached, and these are no help where the node abstains.
-  if (joined_->desk->attached() > 0) ReportLostWorker(step);
 }
 
 }  // namespace banyan

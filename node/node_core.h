@@ -25,10 +25,12 @@
 #include "node/epoch_state.h"
 #include "node/lease_cut.h"
 #include "node/node_end.h"
+#include "node/node_reporter.h"
 #include "node/node_states.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rejection_log.h"
+#include "node/round_tracer.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/state_link.h"
@@ -36,7 +38,6 @@
 #include "node/workers/worker_desk.h"
 #include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
-#include "tracing/round_recorder.h"
 
 namespace banyan {
 
@@ -56,7 +57,8 @@ struct NodeOptions {
   bool ends_with_job = false;
   // Persists a transcript of its rounds (PersistRecord), from which they can be replayed.
   bool records_transcript = false;
-  // Where the node notes what happens in rounds that are traced; outlives the core. Null: in a place of its own.
+  // Where the node notes what happens in rounds that are traced; outlives the core. While it is on already, the
+  // scheduler's traces are refused. Null: in a place of its own.
   RoundRecorder* recorder = nullptr;
   // Does again what this transcript of the node says. Null: it does not.
   std::shared_ptr<const NodeTranscript> replayed = nullptr;
@@ -84,6 +86,7 @@ class NodeCore : public Protocol,
     std::unique_ptr<WorkerDesk> desk;
     std::unique_ptr<StateLink> link;
     std::unique_ptr<NodeStates> state;
+    std::unique_ptr<NodeReporter> reporter;
   };
 
   void Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -161,6 +164,9 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const StateReleased& released) {
     if (joined_.has_value()) joined_->state->workers().OnReleased(step, released);
   }
+  void On(StepContext& step, const TraceOrder& order) {
+    if (joined_.has_value()) tracer_.OnOrder(step, TracedParts(), order);
+  }
   void On(StepContext& step, const AccessList& list) {
     step.actions.emplace_back(std::in_place_type<Admit>, Admit{list.keys});
   }
@@ -180,10 +186,8 @@ class NodeCore : public Protocol,
   }
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
-  // Tells the scheduler that no worker is here, or none that takes part in the open rounds, while that is so.
-  void ReportLostWorker(StepContext& step);
-  // The same, if open broadcasts wait for this node's values.
-  void ReportMissingValues(StepContext& step);
+  // REQUIRES: this node has joined.
+  RoundTracer::Parts TracedParts() { return {joined_->self, book_, *joined_->engine, *joined_->network, scheduler_}; }
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener, ReplicaExchange::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnStateMessage(StepContext& step, const Message& message) override {
@@ -217,7 +221,6 @@ class NodeCore : public Protocol,
   // Leaves the job once the workers are done and no other node needs this one.
   void LeaveIfOver(StepContext& step);
   void StopNow(StepContext& step);
-  void SendReport(StepContext& step);
 
   NodeOptions options_;
   RejectionLog rejections_;
@@ -225,8 +228,7 @@ class NodeCore : public Protocol,
   PolicyBook book_;
   SchedulerClient scheduler_;
   EpochState epochs_;
-  RoundRecorder own_recorder_;
-  RoundRecorder* recorder_;
+  RoundTracer tracer_;
   std::unique_ptr<NodeScript> script_;  // null: no transcript is recorded or replayed
   std::optional<Joined> joined_;
   // From before this node has joined: calls of workers, and the greeting of each connection.
@@ -237,10 +239,8 @@ class NodeCore : public Protocol,
   absl::Status failed_;
   bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
-  std::optional<WorkerLost> worker_lost_;  // the last one; others may have come since
   bool left_ = false;
   NodeEnd end_;
-  std::optional<NodeReport> last_report_;
 };
 
 }  // namespace banyan

@@ -125,6 +125,14 @@ class Mutator {
       case 9:
         return MembershipUpdate{term, Epoch(1), 3, 3, true, {}};
       default:
+        if (random_.Chance(0.3)) {
+          return TraceOrder{term,
+                            TraceId(1 + random_.Below(2)),
+                            static_cast<TraceOrder::Step>(random_.Below(5)),
+                            Round(Small()),
+                            Round(Small()),
+                            100};
+        }
         return random_.Chance(0.01) ? Message(JobFailed{term, absl::StatusCode::kUnavailable, "it failed"})
                                     : Message(HeartbeatReply{term, Timestamp()});
     }

@@ -23,7 +23,7 @@ std::optional<Message> AnswerAsNoScheduler(const Message& message, const std::st
   const std::string reason = absl::StrCat("this is the port of node ", name, ", not of a scheduler; ", name,
                                           "'s scheduler is at ", scheduler, ": give that one with --scheduler");
   if (IsAnyOf<Join>(message)) return JoinRefused{.term = kFirstTerm, .reason = reason};
-  if (IsAnyOf<StatusRequest, Reconfigure, StopJob, RemoveNode, VetoLowBit>(message))
+  if (IsAnyOf<StatusRequest, Reconfigure, StopJob, RemoveNode, VetoLowBit, TraceRounds>(message))
     return OperatorReply{false, reason};
   return std::nullopt;
 }

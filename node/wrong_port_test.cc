@@ -27,7 +27,7 @@ TEST(WrongPortTest, ANodeThatWantsToJoinIsRefused) {
 
 TEST(WrongPortTest, CommandsHearWhereTheSchedulerIs) {
   for (const Message& order : {Message(StatusRequest{}), Message(Reconfigure{}), Message(StopJob{}),
-                               Message(RemoveNode{}), Message(VetoLowBit{})}) {
+                               Message(RemoveNode{}), Message(VetoLowBit{}), Message(TraceRounds{})}) {
     const std::optional<Message> answer = AnswerTo(order);
     ASSERT_TRUE(answer.has_value());
     EXPECT_EQ(std::get<OperatorReply>(*answer), (OperatorReply{false, kReason}));

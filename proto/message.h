@@ -11,6 +11,7 @@
 #include "proto/precision/veto_order.h"
 #include "proto/scheduler_messages.h"
 #include "proto/state_messages.h"
+#include "proto/tracing/trace_messages.h"
 
 namespace banyan {
 
@@ -22,7 +23,8 @@ using AnyMessage =
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
                  StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
-                 CutBound, AccessList, RoundsPushed, QuorumReached, HealthReport, VetoLowBit>;
+                 CutBound, AccessList, RoundsPushed, QuorumReached, HealthReport, VetoLowBit, TraceRounds, TraceOrder,
+                 TraceReady, TracePiece, TraceEnd>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -22,6 +22,7 @@
 #include "proto/precision/veto_order_wire.h"
 #include "proto/state_wire.h"
 #include "proto/to_scheduler_wire.h"
+#include "proto/tracing/trace_messages_wire.h"
 
 namespace banyan {
 namespace {
@@ -67,6 +68,8 @@ size_t MaxHeaderBytes(int number, const WireLimits& limits) {
     case wire::Envelope::kKeysAssigned:
     case wire::Envelope::kStateManifest:
       return limits.max_key_table_bytes;
+    case wire::Envelope::kTracePiece:
+      return limits.max_trace_bytes;
     case wire::Envelope::kStatusReply:
     case wire::Envelope::kReconfigure:
       return limits.max_status_bytes;
@@ -206,6 +209,16 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.health_report(), fields);
     case wire::Envelope::kVetoLowBit:
       return Read(from.veto_low_bit(), fields);
+    case wire::Envelope::kTraceRounds:
+      return Read(from.trace_rounds(), fields);
+    case wire::Envelope::kTraceOrder:
+      return Read(from.trace_order(), fields);
+    case wire::Envelope::kTraceReady:
+      return Read(from.trace_ready(), fields);
+    case wire::Envelope::kTracePiece:
+      return Read(from.trace_piece(), fields);
+    case wire::Envelope::kTraceEnd:
+      return Read(from.trace_end(), fields);
     case wire::Envelope::kStopJob:
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:

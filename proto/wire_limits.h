@@ -18,6 +18,7 @@ struct WireLimits {
   // Limits of the header frame, by the kind of message.
   size_t max_chunk_header_bytes = size_t{64} << 10;
   size_t max_control_bytes = size_t{4} << 20;
+  size_t max_trace_bytes = size_t{512} << 10;     // TracePiece
   size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned, StateManifest
   size_t max_status_bytes = size_t{64} << 20;     // StatusReply, Reconfigure
 

@@ -341,7 +341,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 22);
+  EXPECT_EQ(with_term, 23);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {

@@ -34,7 +34,8 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
           {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
       transfers_({&job_, &members_, &policies_.policies(), &context_},
                  [this](const std::string& why) { epochs_.Change(why); }),
-      precision_(options.precision, &overlay_, &keys_.table(), &members_) {
+      precision_(options.precision, &overlay_, &keys_.table(), &members_),
+      traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
   if (precision_.is_on()) policies_.UseRoutes(&precision_);
   if (precision_.is_on() && options.precision->profile.has_low_bit) overlay_.low_bit = options.precision->profile.rules;
   start_error_ = policies_.Configure();
@@ -98,7 +99,7 @@ Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
   const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
   const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
-  return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline(),
+  return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline(), traces_.NextDeadline(),
                    stop_.has_value() ? kNever : farewell_.NextDeadline(context_.now)});
 }
 
@@ -160,18 +161,13 @@ void SchedulerCore::On(MessageReceived& event) {
 }
 
 bool SchedulerCore::OnOperator(ConnectionId connection, const Message& message) {
-  if (const auto* reconfigure = std::get_if<Reconfigure>(&message); reconfigure != nullptr) {
-    policies_.Reconfigure(connection, *reconfigure);
-  } else if (const auto* stop = std::get_if<StopJob>(&message); stop != nullptr) {
-    context_.outbox.Send(connection, OperatorReply{!job_.IsOver(), Stop(*stop)});
-  } else if (const auto* remove = std::get_if<RemoveNode>(&message); remove != nullptr) {
-    context_.outbox.Send(connection, epochs_.Remove(*remove));
-  } else if (const auto* veto = std::get_if<VetoLowBit>(&message); veto != nullptr) {
-    context_.outbox.Send(connection, Carry(*veto));
-  } else {
-    return false;
-  }
-  return true;
+  return std::visit(
+      [&](const auto& order) {
+        constexpr bool kIsOrder = requires { this->OnOrder(connection, order); };
+        if constexpr (kIsOrder) OnOrder(connection, order);
+        return kIsOrder;
+      },
+      message);
 }
 
 std::string SchedulerCore::Stop(const StopJob& order) {
@@ -190,6 +186,7 @@ void SchedulerCore::On(const MessageRejected& event) {
 
 void SchedulerCore::On(const ConnectionDown& event) {
   const std::optional<NodeId> node = members_.Disconnect(event.connection);
+  traces_.OnDisconnected(event.connection, node);
   if (node.has_value()) farewell_.OnDisconnected(context_.now, *node);
   if (node.has_value() && job_.IsRunning()) epochs_.OnDisconnected(*node);
   if (job_.IsStarting()) AdmitBeforeStart();
@@ -207,6 +204,7 @@ void SchedulerCore::On(const DeadlineReached&) {
     if (!silent.empty()) OnMembershipChanged();
   }
   policies_.ReplanIfWanted();
+  traces_.OnDeadline();
   members_.SendDueUpdate();
 }
 
@@ -445,6 +443,7 @@ void SchedulerCore::StopAfterFarewell() {
 
 void SchedulerCore::StopIfDurable() {
   if (!stop_.has_value() || !context_.outbox.IsAllDurable()) return;
+  traces_.End("the scheduler stops");
   context_.outbox.Stop(*stop_);
   job_.Stop();
 }

@@ -8,6 +8,7 @@
 //   KeyRegistrar    its keys; RoundBook: which policy governs which round; JobBarriers
 //   PolicyControl   when to plan, and which policy to use
 //   PrecisionControl  how rounds travel: full precision or votes
+//   TraceControl     the rounds that somebody wants to look into
 //   JobRestorer     what the records of earlier starts say
 //
 // A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
@@ -48,6 +49,7 @@
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
+#include "scheduler/trace_control.h"
 #include "scheduler/transfer/transfer_control.h"
 #include "scheduler/wait_answers.h"
 #include "topology/overlay/overlay_config.h"
@@ -146,6 +148,8 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const FetchEnded& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const TraceReady& message) { traces_.On(node, message); }
+  void OnNode(NodeId node, const TracePiece& message) { traces_.On(node, message); }
   // Messages about training states.
   template <typename Message>
   void OnOfState(NodeId node, const Message& message) {
@@ -161,6 +165,15 @@ class SchedulerCore : public Protocol {
 
   // Messages of operators, on connections that do not join.
   bool OnOperator(ConnectionId connection, const Message& message);
+  void OnOrder(ConnectionId connection, const Reconfigure& order) { policies_.Reconfigure(connection, order); }
+  void OnOrder(ConnectionId connection, const StopJob& order) {
+    context_.outbox.Send(connection, OperatorReply{!job_.IsOver(), Stop(order)});
+  }
+  void OnOrder(ConnectionId connection, const RemoveNode& order) {
+    context_.outbox.Send(connection, epochs_.Remove(order));
+  }
+  void OnOrder(ConnectionId connection, const VetoLowBit& order) { context_.outbox.Send(connection, Carry(order)); }
+  void OnOrder(ConnectionId connection, const TraceRounds& order) { traces_.On(connection, order); }
   std::string Stop(const StopJob& order);
   OperatorReply Carry(const VetoLowBit& order) {
     if (!job_.IsRunning()) return {false, "the job does not run"};
@@ -173,6 +186,7 @@ class SchedulerCore : public Protocol {
   void OnNewEpoch() {
     transfers_.OnMembersChanged();
     quorum_.OnMembersChanged();
+    traces_.OnMembersChanged();
   }
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
@@ -246,6 +260,7 @@ class SchedulerCore : public Protocol {
   EpochChanger epochs_;
   TransferControl transfers_;
   PrecisionControl precision_;
+  TraceControl traces_;
 };
 
 }  // namespace banyan

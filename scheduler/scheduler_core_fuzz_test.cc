@@ -155,12 +155,20 @@ class Fuzzer {
     }
     return report;
   }
+  Message AnyOfTrace() {
+    const TraceId trace(random_.Below(6));
+    if (random_.Chance(0.3)) return TraceRounds{1 + static_cast<uint32_t>(random_.Below(3)), absl::Seconds(5)};
+    if (random_.Chance(0.5)) return TraceReady{trace, AnyRound(), random_.Chance(0.9) ? "" : AnyText()};
+    const NodeId node(static_cast<uint32_t>(1 + random_.Below(kNodes)));
+    return TracePiece{trace, {"n", node, {}}, random_.Chance(0.7)};
+  }
   Message AnyMessage() {
     const uint64_t dice = random_.Below(10000);
     if (dice < 20) return AnyEnding();
     if (dice < 23) return RemoveNode{absl::StrCat("n", random_.Below(kNodes + 2))};
     if (dice < 24) return StopJob{AnyText()};
     if (dice < 30) return VetoLowBit{{AnyText()}, random_.Chance(0.5)};
+    if (dice < 60) return AnyOfTrace();
     if (dice < 600) return AnyEpochReport();
     switch (dice % 25) {
       case 0:

@@ -36,6 +36,11 @@ struct SizeVisitor {
   int64_t operator()(const RoundsPushed& m) const { return 16 + 12 * Count(m.runs); }
   int64_t operator()(const QuorumReached& m) const { return 16 + 12 * Count(m.runs); }
   int64_t operator()(const HealthReport&) const { return 48; }
+  int64_t operator()(const TracePiece& m) const {
+    const RoundRecords& records = m.of_node.records;
+    return kSmallMessageBytes + 48 * Count(records.arrivals) + 28 * Count(records.departures) +
+           16 * Count(records.moments) + 24 * Count(records.clocks);
+  }
   int64_t operator()(const PolicyPublished& m) const {
     const PolicySlice& slice = m.slice;
     int64_t bytes = kSmallMessageBytes + 48 * Count(slice.neighbours);
@@ -129,6 +134,15 @@ struct DigestVisitor {
   uint64_t operator()(const HealthReport& m) const {
     return Digest({m.worker.value(), static_cast<uint64_t>(m.health.step)});
   }
+  uint64_t operator()(const TraceRounds& m) const { return m.rounds; }
+  uint64_t operator()(const TraceOrder& m) const {
+    return Digest({m.trace.value(), static_cast<uint64_t>(m.step), m.first.value(), m.last.value()});
+  }
+  uint64_t operator()(const TraceReady& m) const { return Digest({m.trace.value(), m.next.value()}); }
+  uint64_t operator()(const TracePiece& m) const {
+    return Digest({m.trace.value(), m.of_node.node.value(), m.of_node.records.size(), m.is_last ? 1u : 0u});
+  }
+  uint64_t operator()(const TraceEnd& m) const { return Digest({m.first.value(), m.last.value(), m.missing.size()}); }
   uint64_t operator()(const VetoLowBit& m) const { return Digest({m.scopes.size(), m.is_lifted ? 1u : 0u}); }
   uint64_t operator()(const ClosedEverywhere& m) const {
     uint64_t digest = m.entries.size();
@@ -211,7 +225,7 @@ constexpr const char* kMessageNames[] = {
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
     "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached",
-    "health-report", "veto-low-bit"};
+    "health-report", "veto-low-bit", "trace-rounds", "trace-order", "trace-ready", "trace-piece", "trace-end"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -248,6 +262,21 @@ struct DetailVisitor {
   std::string operator()(const QuorumReached& m) const { return Entries(m.runs); }
   std::string operator()(const HealthReport& m) const {
     return absl::StrCat(" worker ", m.worker.value(), " step ", m.health.step, " loss ", m.health.loss);
+  }
+  std::string operator()(const TraceRounds& m) const { return absl::StrCat(" ", m.rounds); }
+  std::string operator()(const TraceOrder& m) const {
+    return absl::StrCat(" trace ", m.trace.value(), " step ", static_cast<int>(m.step), " rounds ", m.first.value(),
+                        "-", m.last.value());
+  }
+  std::string operator()(const TraceReady& m) const {
+    return absl::StrCat(" trace ", m.trace.value(), " next ", m.next.value(), m.refusal.empty() ? "" : ": ", m.refusal);
+  }
+  std::string operator()(const TracePiece& m) const {
+    return absl::StrCat(" trace ", m.trace.value(), " of node ", m.of_node.node.value(), ": ", m.of_node.records.size(),
+                        m.is_last ? ", the last" : "");
+  }
+  std::string operator()(const TraceEnd& m) const {
+    return absl::StrCat(" rounds ", m.first.value(), "-", m.last.value(), " without ", m.missing.size(), " nodes");
   }
   std::string operator()(const VetoLowBit& m) const {
     return absl::StrCat(m.is_lifted ? " lifted " : " ", absl::StrJoin(m.scopes, ","));

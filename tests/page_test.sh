@@ -95,6 +95,14 @@ try:
     told = json.load(urllib.request.urlopen(page + "api/status", timeout=60))
     assert list(told) == list(json.loads(asked.stdout)), "the page's status is not that of banyan status"
     assert [link["mbps"] for link in told["links"]] == [38, 54], told["links"]
+    # Somebody looks into rounds, of which there are none: the page says so.
+    trace = [banyan, "trace", "trace.json", "--rounds", "1", "--timeout", "1s", "--scheduler", scheduler]
+    traced = subprocess.run(trace, capture_output=True, text=True)
+    assert traced.returncode == 1 and "no round was complete at all nodes" in traced.stderr, traced
+    for kind, data in read_events(urllib.request.urlopen(page + "api/events", timeout=60)):
+        if kind == "trace":
+            assert data == {"missing": [], "round": None}, data
+            break
 finally:
     for node in nodes:
         node.terminate()
@@ -105,4 +113,5 @@ if ! command -v chromium >/dev/null; then
   echo "chromium is not installed: the page was not opened in a browser"
   exit 0
 fi
-python3 "$look" "$page" --until "document.title === 'page-test – Banyan'" || fail "expected the page to show the job"
+traced="document.getElementById('traced').textContent.includes('No round was complete')"
+python3 "$look" "$page" --until "document.title === 'page-test – Banyan' && $traced" || fail "expected the page to show the job"

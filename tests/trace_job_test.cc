@@ -80,5 +80,27 @@ TEST(TraceJobTest, NodesNoteRoundsAndTheCommandPutsThemTogether) {
   EXPECT_THAT(TraceFaults(ReadFile(json)), IsEmpty());
 }
 
+TEST(TraceJobTest, ARunningJobIsAskedForItsNextRounds) {
+  JobFixture job(JobSpec{});
+  const std::string json = job.SocketPathOf(0) + ".json";
+  job.StartScheduler();
+  // One has no room for another's rounds.
+  job.StartNode(0, {"--trace", job.SocketPathOf(0) + ".rounds"});
+  for (size_t node = 1; node < job.nodes(); ++node) job.StartNode(node);
+  const std::vector<std::unique_ptr<Session>> sessions = job.OpenAll();
+  TestTraining training(Addresses(sessions), {{"w", 300'000}, {"b", 1000}});
+  training.Init();
+  training.PushPullRound();
+  const std::unique_ptr<ChildProcess> trace =
+      job.StartCommand("trace", {"trace", json, "--rounds", "2", "--scheduler", job.scheduler_address()});
+  while (trace->running()) training.PushPullRound();
+  const std::string log = job.LogOf("trace");
+  EXPECT_EQ(trace->failure(), "") << log;
+  EXPECT_THAT(log, HasSubstr(absl::StrCat("without ", JobFixture::NameOf(0), ": ", JobFixture::NameOf(0),
+                                          " notes rounds for its --trace already")));
+  EXPECT_THAT(log, HasSubstr(" took "));
+  EXPECT_THAT(TraceFaults(ReadFile(json)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace banyan

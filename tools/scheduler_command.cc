@@ -203,7 +203,10 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
     if (report.has_value()) report->Take(json);
     if (page != nullptr) page->Take(std::move(json));
   };
-  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), take));
+  const auto on_sent = [&page](const Message& message) {
+    if (page != nullptr) page->TakeTraced(message);
+  };
+  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), take, on_sent));
 }
 
 // Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this

@@ -39,7 +39,8 @@ constexpr double kMostSeconds = 1e6;
 constexpr double kMostDriftPpm = 1000;
 constexpr double kMostNoisePercent = 100;
 // A file of more would be too large to look at.
-constexpr uint64_t kMostTracedRounds = 20;
+constexpr uint64_t kMostTracedRounds = 1000;
+constexpr size_t kMostTracedRecords = size_t{1} << 21;  // of all nodes
 
 // What the command line says beyond the file.
 struct SimFlags {
@@ -119,9 +120,10 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Switch("headers", "let headers of TCP and IP, and TCP's acknowledgements, take their part of the rates",
               &flags.headers);
   line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
-  line.Text("trace", "FILE.json",
-            "write what happened inside the first 20 rounds, for https://ui.perfetto.dev, and say what they waited for",
-            &flags.trace);
+  line.Text(
+      "trace", "FILE.json",
+      "write what happened inside the first 1000 rounds, for https://ui.perfetto.dev, and say what they waited for",
+      &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
@@ -201,7 +203,8 @@ std::map<NodeId, RoundRecorder> MakeRecorders(const NetworkView& view, const Sim
   std::map<NodeId, RoundRecorder> recorders;
   if (flags.trace.empty()) return recorders;
   const Round last(std::min(kMostTracedRounds, static_cast<uint64_t>(flags.rounds)));
-  for (const NetworkNode& node : view.nodes()) recorders[node.id].Begin(Round(1), last);
+  const size_t of_each = std::max(RoundRecorder::kMostRecords, kMostTracedRecords / view.nodes().size());
+  for (const NetworkNode& node : view.nodes()) recorders[node.id].Begin(Round(1), last, of_each);
   return recorders;
 }
 
@@ -218,8 +221,9 @@ absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_
   JobTrace trace = MakeJobTrace(records, std::move(names), scale);
   // Both ways of a simulated link take as long, so that clocks agree.
   trace.clock_uncertainty = absl::ZeroDuration();
-  if (!flags.json) out << "\n" << TraceText(trace, RatesOf(view));
-  return WriteTrace(trace, RatesOf(view), flags.trace);
+  const std::vector<CriticalPath> paths = PathFinder(trace).FindAll();
+  if (!flags.json) out << "\n" << TraceText(trace, paths, RatesOf(view));
+  return WriteTrace(trace, paths, RatesOf(view), flags.trace);
 }
 
 }  // namespace

@@ -204,15 +204,14 @@ Timestamp BeginOf(const JobTrace& trace) {
   return begin;
 }
 
-std::vector<Track> TracksOfJob(const JobTrace& trace, const LinkRates& rates, std::vector<std::string>& sentences) {
+std::vector<Track> TracksOfJob(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates,
+                               std::vector<std::string>& sentences) {
   Slices rounds;
   Slices parts;
-  for (const Round round : trace.CompleteRounds()) {
-    const std::optional<CriticalPath> path = FindCriticalPath(trace, round);
-    if (!path.has_value()) continue;
-    sentences.push_back(SentenceOf(*path, trace, rates));
-    rounds.push_back({sentences.back(), path->begin, path->end});
-    for (const PathPart& part : path->parts) parts.push_back({NameOf(part, trace, rates), part.begin, part.end});
+  for (const CriticalPath& path : paths) {
+    sentences.push_back(SentenceOf(path, trace, rates));
+    rounds.push_back({sentences.back(), path.begin, path.end});
+    for (const PathPart& part : path.parts) parts.push_back({NameOf(part, trace, rates), part.begin, part.end});
   }
   std::vector<Track> tracks;
   for (Slices& lane : Spread(std::move(rounds))) tracks.push_back({"rounds", std::move(lane)});
@@ -234,10 +233,10 @@ std::vector<Track> TracksOfNode(const JobTrace& trace, NodeId node) {
 
 }  // namespace
 
-std::string ChromeTrace(const JobTrace& trace, const LinkRates& rates) {
+std::string ChromeTrace(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates) {
   ChromeWriter writer(BeginOf(trace));
   std::vector<std::string> sentences;
-  writer.WriteProcess(kJobProcess, "job", TracksOfJob(trace, rates, sentences));
+  writer.WriteProcess(kJobProcess, "job", TracksOfJob(trace, paths, rates, sentences));
   for (const auto& [node, name] : trace.names) writer.WriteProcess(node.value(), name, TracksOfNode(trace, node));
   return writer.Finish(sentences, trace);
 }

@@ -7,13 +7,16 @@
 #define BANYAN_TRACING_CHROME_TRACE_H_
 
 #include <string>
+#include <vector>
 
+#include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 #include "tracing/path_sentence.h"
 
 namespace banyan {
 
-std::string ChromeTrace(const JobTrace& trace, const LinkRates& rates);
+// `paths` are those of the rounds that are shown as a whole.
+std::string ChromeTrace(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates);
 
 }  // namespace banyan
 

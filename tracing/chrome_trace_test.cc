@@ -36,8 +36,10 @@ JobTrace TwoNodes() {
   return trace;
 }
 
+std::string Chrome(const JobTrace& trace) { return ChromeTrace(trace, PathFinder(trace).FindAll(), {}); }
+
 TEST(ChromeTraceTest, IsWhatPerfettoTakes) {
-  const std::string json = ChromeTrace(TwoNodes(), {});
+  const std::string json = Chrome(TwoNodes());
   EXPECT_THAT(TraceFaults(json), IsEmpty());
   for (const char* text :
        {R"("name":"to n1")", R"("name":"adds 1:0")", R"("name":"2 chunks wait")", R"("name":"result 1:1")",
@@ -48,15 +50,15 @@ TEST(ChromeTraceTest, IsWhatPerfettoTakes) {
 
 // Beginning with the first thing that happened, and each chunk after the one before it.
 TEST(ChromeTraceTest, TimesAreMicroseconds) {
-  const std::string json = ChromeTrace(TwoNodes(), {});
+  const std::string json = Chrome(TwoNodes());
   EXPECT_THAT(json, HasSubstr(R"("name":"sum 1:0","cat":"to n1","ph":"X","pid":2,"tid":3,"ts":21000,"dur":28000)"));
   EXPECT_THAT(json, HasSubstr(R"("name":"sum 1:1","cat":"to n1","ph":"X","pid":2,"tid":3,"ts":49000,"dur":10000)"));
 }
 
-TEST(ChromeTraceTest, AnEmptyTraceIsOneToo) { EXPECT_THAT(TraceFaults(ChromeTrace({}, {})), IsEmpty()); }
+TEST(ChromeTraceTest, AnEmptyTraceIsOneToo) { EXPECT_THAT(TraceFaults(Chrome({})), IsEmpty()); }
 
 TEST(TraceSchemaTest, FindsWhatIsWrong) {
-  const std::string good = ChromeTrace(TwoNodes(), {});
+  const std::string good = Chrome(TwoNodes());
   const auto broken = [&](const std::string& what, const std::string& by) {
     std::string json = good;
     for (size_t at = json.find(what); at != std::string::npos; at = json.find(what, at + by.size())) {

@@ -7,13 +7,61 @@
 #include <utility>
 
 namespace banyan {
+
+// The trace by what a walk looks for, so that rounds do not look through each other's records. A view.
+class TraceIndex {
+ public:
+  using Hops = std::vector<const Hop*>;
+  using Marks = std::vector<const Mark*>;
+  struct Link {
+    Hops hops;                                        // in the order in which they came
+    absl::Duration least = absl::InfiniteDuration();  // under way
+    absl::Duration longest = absl::ZeroDuration();    // from when a chunk was ready until it had come
+  };
+  using Ends = std::pair<NodeId, NodeId>;
+
+  explicit TraceIndex(const JobTrace& trace) {
+    for (const Hop& hop : trace.hops) {
+      Link& link = links_[{hop.from, hop.to}];
+      link.hops.push_back(&hop);
+      link.least = std::min(link.least, hop.received_at - hop.sent_at);
+      link.longest = std::max(link.longest, hop.received_at - hop.ready_at);
+      arrivals_[{hop.journey.round, hop.to, hop.journey.key}].push_back(&hop);
+    }
+    for (const Mark& mark : trace.marks) {
+      marks_[mark.round].push_back(&mark);
+      if (mark.step == RoundRecords::Step::kCompleted) completions_[mark.node].push_back(&mark);
+    }
+  }
+
+  const std::map<Ends, Link>& links() const { return links_; }
+  const Hops& ArrivalsAt(Round round, NodeId node, KeyId key) const {
+    return FindIn(arrivals_, std::tuple(round, node, key));
+  }
+  const Marks& MarksOf(Round round) const { return FindIn(marks_, round); }
+  const Marks& CompletionsOf(NodeId node) const { return FindIn(completions_, node); }
+
+ private:
+  template <typename Key, typename Value>
+  static const Value& FindIn(const std::map<Key, Value>& table, const Key& key) {
+    static const Value kNone;
+    const auto found = table.find(key);
+    return found == table.end() ? kNone : found->second;
+  }
+
+  std::map<Ends, Link> links_;
+  std::map<std::tuple<Round, NodeId, KeyId>, Hops> arrivals_;
+  std::map<Round, Marks> marks_;
+  std::map<NodeId, Marks> completions_;
+};
+
 namespace {
+
+using BusyLink = TraceIndex::Link;
+using Link = TraceIndex::Ends;
 
 // Chunks wait for a link nearly all the time.
 constexpr double kNearlyAll = 0.7;
-
-using Link = std::pair<NodeId, NodeId>;
-using Hops = std::vector<const Hop*>;
 
 // What something waited for last.
 struct Cause {
@@ -22,29 +70,22 @@ struct Cause {
   PathPart::Kind mark = PathPart::Kind::kContribution;
 };
 
-struct BusyLink {
-  Hops hops;                                        // in the order in which they came
-  absl::Duration least = absl::InfiniteDuration();  // under way
-};
+// Returns the first hop of the link that came after `time`.
+auto FirstAfter(const BusyLink& link, Timestamp time) {
+  return std::upper_bound(link.hops.begin(), link.hops.end(), time,
+                          [](Timestamp t, const Hop* hop) { return t < hop->received_at; });
+}
 
 class PathWalk {
  public:
-  PathWalk(const JobTrace& trace, Round round) : trace_(trace), round_(round) {
-    for (const Hop& hop : trace.hops) {
-      BusyLink& link = links_[{hop.from, hop.to}];
-      link.hops.push_back(&hop);
-      link.least = std::min(link.least, hop.received_at - hop.sent_at);
-      if (hop.journey.round == round) arrivals_[{hop.to, hop.journey.key}].push_back(&hop);
-    }
-  }
+  PathWalk(const TraceIndex& index, Round round) : index_(index), round_(round) {}
 
   std::optional<CriticalPath> Walk() {
     const Mark* last = nullptr;
     std::optional<Timestamp> begin;
-    for (const Mark& mark : trace_.marks) {
-      if (mark.round != round_) continue;
-      if (mark.step == RoundRecords::Step::kContributed && !begin.has_value()) begin = mark.at;
-      if (mark.step == RoundRecords::Step::kCompleted) last = &mark;
+    for (const Mark* mark : index_.MarksOf(round_)) {
+      if (mark->step == RoundRecords::Step::kContributed && !begin.has_value()) begin = mark->at;
+      if (mark->step == RoundRecords::Step::kCompleted) last = mark;
     }
     if (last == nullptr || !begin.has_value() || *begin >= last->at) return std::nullopt;
     path_ = {round_, *begin, last->at, {}};
@@ -81,11 +122,12 @@ class PathWalk {
 
   // Adds what the workers of the node took since it had completed the round before, and that round.
   void AddWorkers(NodeId node) {
+    const TraceIndex::Marks& completions = index_.CompletionsOf(node);
+    auto after = std::upper_bound(completions.begin(), completions.end(), at_,
+                                  [](Timestamp time, const Mark* mark) { return time < mark->at; });
+    while (after != completions.begin() && (*std::prev(after))->round >= round_) --after;
     std::optional<Timestamp> former;
-    for (const Mark& mark : trace_.marks) {
-      const bool is_former = mark.node == node && mark.round < round_ && mark.at <= at_;
-      if (is_former && mark.step == RoundRecords::Step::kCompleted) former = mark.at;
-    }
+    if (after != completions.begin()) former = (*std::prev(after))->at;
     if (!former.has_value() || *former <= path_.begin) return;
     Add({PathPart::Kind::kContribution, node, node, *former, {}});
     Add({PathPart::Kind::kFormerRound, node, node, path_.begin, {}});
@@ -93,7 +135,7 @@ class PathWalk {
 
   // Adds what the chunk waited for on the link and its way; returns the first chunk for which the link was busy.
   const Hop& FollowLink(const Hop& hop) {
-    const BusyLink& link = links_.at({hop.from, hop.to});
+    const BusyLink& link = index_.links().at({hop.from, hop.to});
     const Hop& first = FirstOfBusy(link, hop);
     PathPart part{PathPart::Kind::kFull, hop.from, hop.to, first.ready_at, {}};
     const Timestamp full_until = hop.received_at + -link.least;
@@ -109,8 +151,7 @@ class PathWalk {
     const Hop* first = &hop;
     for (;;) {
       const Timestamp carried_since = first->ready_at + link.least;
-      const auto before = std::upper_bound(link.hops.begin(), link.hops.end(), carried_since,
-                                           [](Timestamp time, const Hop* h) { return time < h->received_at; });
+      const auto before = FirstAfter(link, carried_since);
       if (before == link.hops.end() || (*before)->received_at >= first->received_at) return *first;
       if (*before == first) return *first;
       first = *before;
@@ -120,10 +161,9 @@ class PathWalk {
 
   void Describe(const BusyLink& link, const Hop& last, PathPart& part) const {
     part.begin = std::max(part.begin, path_.begin);
-    for (const Hop* hop : link.hops) {
-      if (part.begin < hop->received_at && hop->received_at <= last.received_at) part.carried_bytes += hop->size_bytes;
-    }
-    for (const auto& [ends, other] : links_) {
+    const auto end = FirstAfter(link, last.received_at);
+    for (auto hop = FirstAfter(link, part.begin); hop < end; ++hop) part.carried_bytes += (*hop)->size_bytes;
+    for (const auto& [ends, other] : index_.links()) {
       if (ends == Link(part.from, part.to)) continue;
       const bool is_beside = ends.first == part.from || ends.second == part.to;
       if (!is_beside || WaitShare(other, part.begin, last.received_at) < kNearlyAll) continue;
@@ -135,9 +175,10 @@ class PathWalk {
   // Returns the share of the time in which chunks were on the link or waited for it, but for the link's delay.
   static double WaitShare(const BusyLink& link, Timestamp begin, Timestamp end) {
     std::vector<std::pair<Timestamp, Timestamp>> waits;
-    for (const Hop* hop : link.hops) {
-      const Timestamp until = std::min(end, hop->received_at + -link.least);
-      const Timestamp since = std::max(begin, hop->ready_at);
+    const auto last = FirstAfter(link, end + link.longest);
+    for (auto place = FirstAfter(link, begin); place < last; ++place) {
+      const Timestamp until = std::min(end, (*place)->received_at + -link.least);
+      const Timestamp since = std::max(begin, (*place)->ready_at);
       if (since < until) waits.emplace_back(since, until);
     }
     std::sort(waits.begin(), waits.end());
@@ -158,19 +199,15 @@ class PathWalk {
 
   // Considers what the node had of the key before any chunk: its own contribution, and its policy.
   void ConsiderMarks(NodeId node, KeyId key, Timestamp until, std::optional<Cause>& latest) const {
-    for (const Mark& mark : trace_.marks) {
-      if (mark.node != node || mark.key != key || mark.round != round_ || mark.at > until) continue;
-      if (mark.step == RoundRecords::Step::kCompleted) continue;
-      const bool is_policy = mark.step == RoundRecords::Step::kPolicyCame;
-      Consider(latest, {mark.at, nullptr, is_policy ? PathPart::Kind::kPolicy : PathPart::Kind::kContribution});
+    for (const Mark* mark : index_.MarksOf(round_)) {
+      if (mark->node != node || mark->key != key || mark->at > until) continue;
+      if (mark->step == RoundRecords::Step::kCompleted) continue;
+      const bool is_policy = mark->step == RoundRecords::Step::kPolicyCame;
+      Consider(latest, {mark->at, nullptr, is_policy ? PathPart::Kind::kPolicy : PathPart::Kind::kContribution});
     }
   }
 
-  const Hops& ArrivalsAt(NodeId node, KeyId key) const {
-    static const Hops kNone;
-    const auto found = arrivals_.find({node, key});
-    return found == arrivals_.end() ? kNone : found->second;
-  }
+  const TraceIndex::Hops& ArrivalsAt(NodeId node, KeyId key) const { return index_.ArrivalsAt(round_, node, key); }
 
   std::optional<Cause> CauseOfCompletion(const Mark& completed) const {
     std::optional<Cause> latest;
@@ -201,18 +238,26 @@ class PathWalk {
     return latest;
   }
 
-  const JobTrace& trace_;
+  const TraceIndex& index_;
   const Round round_;
-  std::map<Link, BusyLink> links_;
-  std::map<std::pair<NodeId, KeyId>, Hops> arrivals_;  // of the round
   CriticalPath path_;
   Timestamp at_;  // how far the walk has come
 };
 
 }  // namespace
 
-std::optional<CriticalPath> FindCriticalPath(const JobTrace& trace, Round round) {
-  return PathWalk(trace, round).Walk();
+PathFinder::PathFinder(const JobTrace& trace) : trace_(trace), index_(std::make_unique<const TraceIndex>(trace)) {}
+
+PathFinder::~PathFinder() = default;
+
+std::optional<CriticalPath> PathFinder::Find(Round round) const { return PathWalk(*index_, round).Walk(); }
+
+std::vector<CriticalPath> PathFinder::FindAll() const {
+  std::vector<CriticalPath> paths;
+  for (const Round round : trace_.CompleteRounds()) {
+    if (std::optional<CriticalPath> path = Find(round); path.has_value()) paths.push_back(*std::move(path));
+  }
+  return paths;
 }
 
 }  // namespace banyan

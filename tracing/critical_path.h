@@ -1,6 +1,6 @@
 // The critical path of a round: what the last node waited for, what came before that, and so on back to the round's
 // beginning. Found by walking back from the last result. A chunk that came had waited for its link while that was busy
-// with earlier chunks, before that for a sum at its sender, and that sum for the last of its parts. Pure function.
+// with earlier chunks, before that for a sum at its sender, and that sum for the last of its parts.
 //
 // A link was busy for a chunk as long as chunks that came before it began to be carried after that chunk was ready. The
 // least time that any chunk took on the link stands for its delay. So one chunk that waits behind less than another
@@ -9,6 +9,7 @@
 #define BANYAN_TRACING_CRITICAL_PATH_H_
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -50,8 +51,23 @@ struct CriticalPath {
   std::vector<PathPart> parts;  // from begin to end, without gaps
 };
 
-// Nothing when the trace does not hold the round's beginning and end.
-std::optional<CriticalPath> FindCriticalPath(const JobTrace& trace, Round round);
+class TraceIndex;
+
+// Finds the paths of one trace, which it looks through once. The trace outlives it. Thread-compatible.
+class PathFinder {
+ public:
+  explicit PathFinder(const JobTrace& trace);
+  ~PathFinder();
+
+  // Nothing when the trace does not hold the round's beginning and end.
+  std::optional<CriticalPath> Find(Round round) const;
+  // Returns the paths of all complete rounds, in order.
+  std::vector<CriticalPath> FindAll() const;
+
+ private:
+  const JobTrace& trace_;
+  std::unique_ptr<const TraceIndex> index_;
+};
 
 }  // namespace banyan
 

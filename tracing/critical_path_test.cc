@@ -30,7 +30,7 @@ class CriticalPathTest : public testing::Test {
     trace_.hops.push_back({journey, NodeId(from), NodeId(to), 100000, At(ready), At(sent), At(received)});
   }
   std::string Sentence() {
-    const std::optional<CriticalPath> path = FindCriticalPath(trace_, Round(17));
+    const std::optional<CriticalPath> path = PathFinder(trace_).Find(Round(17));
     return path.has_value() ? SentenceOf(*path, trace_, rates_) : "";
   }
 
@@ -56,7 +56,7 @@ TEST_F(CriticalPathTest, PartsCoverTheRoundWithoutGaps) {
   Send(2, 1, 0, false, 30, 40, 500);
   Send(1, 2, 0, true, 510, 520, 900);
   Complete(2, 1000);
-  const std::optional<CriticalPath> path = FindCriticalPath(trace_, Round(17));
+  const std::optional<CriticalPath> path = PathFinder(trace_).Find(Round(17));
   ASSERT_TRUE(path.has_value());
   Timestamp end = path->begin;
   for (const PathPart& part : path->parts) {

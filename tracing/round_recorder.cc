@@ -19,6 +19,15 @@ bool RoundRecorder::TakeRoom() {
   return false;
 }
 
+void RoundRecorder::Narrow(Round first, Round last) {
+  first_ = first;
+  last_ = last;
+  std::erase_if(records_.arrivals, [this](const auto& row) { return !Wants(row.journey.round); });
+  std::erase_if(records_.departures, [this](const auto& row) { return !Wants(row.journey.round); });
+  std::erase_if(records_.moments,
+                [this](const auto& row) { return !Wants(row.round) && !IsFormer(row.step, row.round); });
+}
+
 void RoundRecorder::AddArrival(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now) {
   if (chunk.id.half == Half::kState || !TakeRoom()) return;
   records_.arrivals.push_back({JourneyOf(chunk), chunk.route.sender(), size_bytes, chunk.sent_at, now});
@@ -30,9 +39,8 @@ void RoundRecorder::AddDeparture(const ChunkMessage& chunk, Timestamp now) {
 }
 
 void RoundRecorder::AddMoment(RoundRecords::Step step, KeyId key, Round round, Timestamp now) {
-  // The end of the round before them tells since when a node could begin.
-  const bool is_former = is_on_ && step == RoundRecords::Step::kCompleted && round.Next() == first_;
-  if ((Wants(round) || is_former) && TakeRoom()) records_.moments.push_back({step, round, key, now});
+  const bool is_wanted = Wants(round) || (is_on_ && IsFormer(step, round));
+  if (is_wanted && TakeRoom()) records_.moments.push_back({step, round, key, now});
 }
 
 void RoundRecorder::OnPolicy(KeyId key, Round first, Round last, Timestamp now) {

@@ -30,6 +30,8 @@ class RoundRecorder {
     most_records_ = most_records;
     is_on_ = true;
   }
+  // Notes only these rounds, and forgets all others but the end of the one before them.
+  void Narrow(Round first, Round last);
   // Ends it, and returns what was noted.
   RoundRecords End() {
     is_on_ = false;
@@ -58,6 +60,10 @@ class RoundRecorder {
   void OnClock(const RoundRecords::ClockSample& sample);
 
  private:
+  // The end of the round before those that are noted tells since when a node could begin.
+  bool IsFormer(RoundRecords::Step step, Round round) const {
+    return step == RoundRecords::Step::kCompleted && round.Next() == first_;
+  }
   bool Wants(Round round) const { return is_on_ && first_ <= round && round <= last_; }
   // Returns whether there is room for one more.
   bool TakeRoom();

@@ -83,5 +83,21 @@ TEST(RoundRecorderTest, KeepsClocksOfTheWholeTime) {
   EXPECT_EQ(clocks.back().at, At(samples - 1));
 }
 
+TEST(RoundRecorderTest, RoundsThatAreNotWantedAfterAllAreForgotten) {
+  RoundRecorder recorder;
+  recorder.Begin(Round(2), Round(9));
+  for (uint64_t round = 2; round <= 4; ++round) {
+    recorder.OnContributed(KeyId(1), Round(round), Timestamp());
+    recorder.OnCompleted(KeyId(1), Round(round), Timestamp());
+  }
+  recorder.Narrow(Round(4), Round(4));
+  recorder.OnCompleted(KeyId(1), Round(5), Timestamp());
+  const RoundRecords records = recorder.End();
+  ASSERT_EQ(records.moments.size(), 3u);
+  EXPECT_EQ(records.moments[0].round, Round(3));
+  EXPECT_EQ(records.moments[0].step, RoundRecords::Step::kCompleted);
+  EXPECT_EQ(records.moments[2].round, Round(4));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -29,9 +29,11 @@ PeerNetwork::Limits PeerNetwork::LimitsOf(const JobConfig& config, bool loss_lim
   return limits;
 }
 
-PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener)
+PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener,
+                         RoundRecorder* recorder)
     : config_(config),
       listener_(listener),
+      recorder_(recorder),
       trimmer_(config.trimming, identity.node),
       neighbours_(identity, config,
                   {.unknown_bytes = limits.unknown_bytes,
@@ -92,7 +94,7 @@ void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
 }
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  if (recorder_ != nullptr) recorder_->OnReady(message, step.now);
+  recorder_->OnReady(message, step.now);
   tracker_.Add(message, payload);
   trimmer_.OnChunk(message, step.now);
   paths_.Send(step, std::move(message), std::move(payload));
@@ -170,7 +172,7 @@ void PeerNetwork::OnChunk(StepContext& step, Neighbour& from, ChunkMessage messa
   if (route.sender() != from.slice.node || route.receiver() != neighbours_.self()) {
     return step.rejections.Reject("chunk on a wrong link", absl::StrCat("from ", from.slice.name), step.actions);
   }
-  if (recorder_ != nullptr && recorder_->is_on()) recorder_->OnArrival(message, WireBytes(message, payload), step.now);
+  if (recorder_->is_on()) recorder_->OnArrival(message, WireBytes(message, payload), step.now);
   const LinkAck::Entry receipt{message.link_sequence, message.sent_at, step.now};
   if (route.destination() == neighbours_.self()) {
     return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
@@ -233,7 +235,7 @@ void PeerNetwork::OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, T
 }
 
 void PeerNetwork::NoteClock(const Neighbour& neighbour, Timestamp now) const {
-  if (recorder_ == nullptr || !recorder_->is_on()) return;
+  if (!recorder_->is_on()) return;
   const std::optional<ClockOffset::Estimate> clock = neighbour.meter.clock().At(now);
   if (clock.has_value()) recorder_->OnClock({neighbour.slice.node, now, clock->offset, clock->uncertainty});
 }

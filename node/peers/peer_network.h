@@ -71,13 +71,16 @@ class PeerNetwork {
   // Returns the limits that the job's settings ask for, or those by default.
   static Limits LimitsOf(const JobConfig& config, bool loss_limited);
 
-  PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
+  // What happens in rounds that are traced is noted in `recorder`. The pointers outlive this.
+  PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener, RoundRecorder* recorder);
   PeerNetwork(const PeerNetwork&) = delete;
   PeerNetwork& operator=(const PeerNetwork&) = delete;
 
-  // What happens in traced rounds is noted there. It outlives this; null, as at first: nowhere.
-  void set_recorder(RoundRecorder* recorder) { recorder_ = recorder; }
-  RoundRecorder* recorder() const { return recorder_; }
+  RoundRecorder& recorder() const { return *recorder_; }
+  // Notes there what is known of all neighbours' clocks; their heartbeats do so one by one.
+  void NoteClocks(Timestamp now) const {
+    for (const auto& [node, neighbour] : neighbours_) NoteClock(neighbour, now);
+  }
 
   // Opens connections to new neighbours; handles what they have sent already. Chunks of this policy may take its
   // auxiliary paths from now on. The newest policy says whether and how links are measured.
@@ -168,7 +171,7 @@ class PeerNetwork {
 
   const JobConfig config_;
   Listener* listener_;
-  RoundRecorder* recorder_ = nullptr;
+  RoundRecorder* const recorder_;
 
   Trimmer trimmer_;
   NeighbourTable neighbours_;

@@ -66,7 +66,7 @@ void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribu
   BANYAN_CHECK(!state.contribution.has_value());
   state.is_taken_back = false;
   state.contribution = std::move(contribution);
-  if (RoundRecorder* recorder = network_->recorder()) recorder->OnContributed(key, round, step.now);
+  network_->recorder().OnContributed(key, round, step.now);
   listener_->OnPolicyWanted(step, key, round);
   TryOpen(step, key);
 }

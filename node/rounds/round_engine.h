@@ -125,6 +125,11 @@ class RoundEngine : private ReduceHalf::Owner,
     const auto known = keys_.find(key);
     return known != keys_.end() && round < known->second.rounds.next_complete();
   }
+  // Returns whether all rounds of the key up to this one are closed everywhere.
+  bool IsClosed(KeyId key, Round round) const {
+    const auto known = keys_.find(key);
+    return known != keys_.end() && round < known->second.rounds.next_closed();
+  }
   // Returns the first round of the key that this node has not begun under any policy.
   Round FirstNotBegun(KeyId key) const {
     const auto known = keys_.find(key);

@@ -427,7 +427,8 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   JobConfig config_;
   PolicyBook book_;
   ComputationTable computations_;
-  PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this};
+  RoundRecorder recorder_;
+  PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this, &recorder_};
   RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this, nullptr};
   Actions actions_;
   RejectionLog rejections_;

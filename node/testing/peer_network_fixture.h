@@ -87,11 +87,13 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
     config.connections_per_link = 1;
     return config;
   }();
+  RoundRecorder recorder_;
   PeerNetwork network_{
       {"job", Term(1), NodeId(1), Incarnation(1)},
       config_,
       {.relay_bytes = 3000, .unknown_bytes = 3000, .waiting_control = 3, .inbound_connections = 2, .denied_sources = 2},
-      this};
+      this,
+      &recorder_};
   PeerNetwork::Verdict verdict_ = PeerNetwork::Verdict::kTaken;
   std::vector<uint32_t> received_;
   std::vector<uint32_t> lost_;

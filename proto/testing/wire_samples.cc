@@ -109,6 +109,18 @@ NodeReport SampleReport() {
   return report;
 }
 
+TracePiece SampleTracePiece() {
+  const auto at = [](int64_t nanoseconds) { return Timestamp::FromNanoseconds(nanoseconds); };
+  const ChunkJourney journey{Round(19), KeyId(2), ChunkIndex(3), true, NodeId(4), NodeId(5)};
+  TracePiece piece{TraceId(8), {"n5", NodeId(5), {}}, true};
+  piece.of_node.records.arrivals = {{journey, NodeId(6), 262144, at(7), at(int64_t{1} << 60)}};
+  piece.of_node.records.departures = {{journey, at(8)}};
+  piece.of_node.records.moments = {{RoundRecords::Step::kPolicyCame, Round(19), KeyId(10), at(11)}};
+  piece.of_node.records.clocks = {{NodeId(12), at(13), absl::Nanoseconds(-14), absl::Nanoseconds(15)}};
+  piece.of_node.records.left_out = 16;
+  return piece;
+}
+
 void AddPeerSamples(std::vector<Message>& messages) {
   messages.emplace_back(
       PeerHello{kProtocolVersion, "fashion-mnist", Term(3), NodeId(7), Incarnation(0x1122334455667788)});
@@ -143,6 +155,9 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(VetoLowBit{{"encoder", "backbone"}, true});
+  messages.emplace_back(TraceRounds{5, absl::Seconds(90)});
+  messages.emplace_back(TraceReady{TraceId(8), Round(18), "it notes rounds for a file"});
+  messages.emplace_back(SampleTracePiece());
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
   messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(HealthReport{WorkerId(2), {1700, 0.4375, 0.25, 0.5, 0.875}});
@@ -185,6 +200,8 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
                 {{KeyId(1), KeyId(3), Round(17), Round(18), Attempt(2), 65536, PrecisionRoute::kFallback},
                  {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768, PrecisionRoute::kLowBit}}});
   messages.emplace_back(OperatorReply{true, "planner fapt becomes star"});
+  messages.emplace_back(TraceOrder{Term(3), TraceId(8), TraceOrder::Step::kKeep, Round(19), Round(23), 4096});
+  messages.emplace_back(TraceEnd{Round(19), Round(23), {{"n4", "it has left"}, {"n5", "silent"}}});
 }
 
 void AddStateSamples(std::vector<Message>& messages) {

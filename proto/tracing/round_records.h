@@ -6,6 +6,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -71,6 +72,14 @@ struct RoundRecords {
 
   size_t size() const { return arrivals.size() + departures.size() + moments.size(); }
   friend bool operator==(const RoundRecords&, const RoundRecords&) = default;
+};
+
+// The records of one node.
+struct NodeRecords {
+  std::string name;
+  NodeId node;
+  RoundRecords records;
+  friend bool operator==(const NodeRecords&, const NodeRecords&) = default;
 };
 
 }  // namespace banyan

@@ -7,8 +7,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "proto/field_reader.h"
-#include "proto/tracing/round_records.pb.h"
 #include "proto/wire_limits.h"
 
 namespace banyan {
@@ -95,8 +93,7 @@ void ReadAll(const FieldReader& reader, const char* field, const From& from, std
 
 }  // namespace
 
-std::string EncodeRecords(const NodeRecords& from) {
-  tracing::RoundRecords to;
+void Write(const NodeRecords& from, tracing::RoundRecords& to) {
   to.set_format(kRoundRecordsFormat);
   to.set_name(from.name);
   to.set_node(from.node.value());
@@ -105,6 +102,23 @@ std::string EncodeRecords(const NodeRecords& from) {
   for (const auto& row : from.records.moments) Write(row, *to.add_moments());
   for (const auto& row : from.records.clocks) Write(row, *to.add_clocks());
   to.set_left_out(from.records.left_out);
+}
+
+NodeRecords ReadRecords(const tracing::RoundRecords& from, FieldReader reader) {
+  NodeRecords to;
+  to.name = reader.Name("name", from.name());
+  to.node = reader.NonZero<NodeId>("node", from.node());
+  ReadAll(reader, "arrivals", from.arrivals(), to.records.arrivals);
+  ReadAll(reader, "departures", from.departures(), to.records.departures);
+  ReadAll(reader, "moments", from.moments(), to.records.moments);
+  ReadAll(reader, "clocks", from.clocks(), to.records.clocks);
+  to.records.left_out = from.left_out();
+  return to;
+}
+
+std::string EncodeRecords(const NodeRecords& from) {
+  tracing::RoundRecords to;
+  Write(from, to);
   return to.SerializeAsString();
 }
 
@@ -119,15 +133,7 @@ absl::StatusOr<NodeRecords> DecodeRecords(absl::string_view bytes) {
   }
   const WireLimits limits;
   absl::Status status;
-  FieldReader reader(limits, status);
-  NodeRecords to;
-  to.name = reader.Name("name", from.name());
-  to.node = reader.NonZero<NodeId>("node", from.node());
-  ReadAll(reader, "arrivals", from.arrivals(), to.records.arrivals);
-  ReadAll(reader, "departures", from.departures(), to.records.departures);
-  ReadAll(reader, "moments", from.moments(), to.records.moments);
-  ReadAll(reader, "clocks", from.clocks(), to.records.clocks);
-  to.records.left_out = from.left_out();
+  NodeRecords to = ReadRecords(from, FieldReader(limits, status));
   if (!status.ok()) return status;
   return to;
 }

@@ -7,22 +7,19 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "core/ids.h"
+#include "proto/field_reader.h"
 #include "proto/tracing/round_records.h"
+#include "proto/tracing/round_records.pb.h"
 
 namespace banyan {
 
 inline constexpr uint32_t kRoundRecordsFormat = 1;
 
-// The records of one node.
-struct NodeRecords {
-  std::string name;
-  NodeId node;
-  RoundRecords records;
-  friend bool operator==(const NodeRecords&, const NodeRecords&) = default;
-};
-
 std::string EncodeRecords(const NodeRecords& records);
+
+// The parts of messages that hold records.
+void Write(const NodeRecords& from, tracing::RoundRecords& to);
+NodeRecords ReadRecords(const tracing::RoundRecords& from, FieldReader reader);
 
 // INVALID_ARGUMENT names the field, what was expected and what came; records of a newer format name both formats.
 absl::StatusOr<NodeRecords> DecodeRecords(absl::string_view bytes);

@@ -1,8 +1,10 @@
-// Whoever changes a running job with `banyan reconfigure`, in simulated time: asks the scheduler at given times, again
-// after each loss of the connection until it is answered. Thread-compatible; owned by the process it runs in.
+// Whoever changes a running job with `banyan reconfigure` or looks into it with `banyan trace`, in simulated time: asks
+// the scheduler at given times, again after each loss of the connection until it is answered. Thread-compatible; owned
+// by the process it runs in.
 #ifndef BANYAN_SIM_PROCESSES_SIMULATED_OPERATOR_H_
 #define BANYAN_SIM_PROCESSES_SIMULATED_OPERATOR_H_
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,6 +18,7 @@ namespace banyan {
 struct OperatorOrder {
   absl::Duration at;  // after the start of the operator's process
   std::string overlay_yaml;
+  uint32_t traced_rounds = 0;  // above 0: traces so many, instead of reconfiguring
 };
 
 class SimulatedOperator : public Protocol {
@@ -41,7 +44,7 @@ class SimulatedOperator : public Protocol {
     }
     if (NextDeadline() <= now) {
       waits_ = true;
-      actions.emplace_back(Send{kConnection, Reconfigure{orders_[replies_.size()].overlay_yaml, "operator.yaml"}, {}});
+      actions.emplace_back(Send{kConnection, MessageOf(orders_[replies_.size()]), {}});
     }
     return actions;
   }
@@ -49,15 +52,29 @@ class SimulatedOperator : public Protocol {
     return connected_ && !waits_ && replies_.size() < orders_.size() ? started_ + orders_[replies_.size()].at : kNever;
   }
 
+  // What came for orders to trace.
+  const std::vector<TracePiece>& pieces() const { return pieces_; }
+  const std::vector<TraceEnd>& trace_ends() const { return trace_ends_; }
   // One for each order so far.
   const std::vector<OperatorReply>& replies() const { return replies_; }
 
  private:
   static constexpr ConnectionId kConnection = ConnectionId(1);
 
+  static Message MessageOf(const OperatorOrder& order) {
+    if (order.traced_rounds > 0) return TraceRounds{order.traced_rounds};
+    return Reconfigure{order.overlay_yaml, "operator.yaml"};
+  }
+
   void TakeReply(const Message& message) {
+    if (!waits_) return;
+    if (const auto* piece = std::get_if<TracePiece>(&message)) pieces_.push_back(*piece);
+    if (const auto* end = std::get_if<TraceEnd>(&message)) {
+      trace_ends_.push_back(*end);
+      TakeReply(OperatorReply{true, "traced"});
+    }
     const auto* reply = std::get_if<OperatorReply>(&message);
-    if (reply == nullptr || !waits_) return;
+    if (reply == nullptr) return;
     replies_.push_back(*reply);
     waits_ = false;
   }
@@ -68,6 +85,8 @@ class SimulatedOperator : public Protocol {
   bool connected_ = false;
   bool waits_ = false;  // for the reply to what it has sent on this connection
   std::vector<OperatorReply> replies_;
+  std::vector<TracePiece> pieces_;
+  std::vector<TraceEnd> trace_ends_;
 };
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 #include "tracing/path_sentence.h"
+#include "tracing/record_pieces.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {
@@ -123,7 +125,7 @@ std::vector<Case> AllCases() {
           SlowNode("TreeComputing", kTree, 4)};
 }
 
-ClusterOptions OptionsOf(const Case& c, std::map<NodeId, RoundRecorder>& recorders) {
+ClusterOptions OptionsOf(const Case& c, std::map<NodeId, RoundRecorder>* recorders, uint64_t rounds = 2) {
   SimulationOptions options;
   int nodes = 0;
   options.overlay.links.emplace();
@@ -138,14 +140,14 @@ ClusterOptions OptionsOf(const Case& c, std::map<NodeId, RoundRecorder>& recorde
   for (int node = 1; node <= nodes; ++node) options.overlay.nodes.emplace_back().name = absl::StrCat("n", node);
   options.overlay.awareness.enabled = false;
   options.tensor_elements = {kElements};
-  options.rounds = 2;
+  options.rounds = rounds;
   options.most_drift_ppm = 50;
-  options.recorders = &recorders;
+  options.recorders = recorders;
   ClusterOptions cluster = MakeClusterOptions(options);
   cluster.told.reset();
   c.change(cluster);
-  for (int node = 1; node <= nodes; ++node) {
-    recorders[NodeId(static_cast<uint32_t>(node))].Begin(Round(1), Round(2));
+  for (int node = 1; recorders != nullptr && node <= nodes; ++node) {
+    (*recorders)[NodeId(static_cast<uint32_t>(node))].Begin(Round(1), Round(2));
   }
   return cluster;
 }
@@ -154,7 +156,7 @@ class TracedRoundsTest : public testing::TestWithParam<Case> {};
 
 TEST_P(TracedRoundsTest, TheSentenceNamesWhatTheRoundWaitedFor) {
   std::map<NodeId, RoundRecorder> recorders;
-  Cluster cluster(OptionsOf(GetParam(), recorders));
+  Cluster cluster(OptionsOf(GetParam(), &recorders));
   ASSERT_TRUE(cluster.RunUntilTrained(Timestamp() + absl::Hours(1))) << cluster.violations()->Report();
 
   std::map<NodeId, RoundRecords> records;
@@ -167,7 +169,7 @@ TEST_P(TracedRoundsTest, TheSentenceNamesWhatTheRoundWaitedFor) {
   for (const auto& [ends, link] : cluster.simulator()->network()->links()) rates[ends] = link.rate_bps();
   const JobTrace trace = MakeJobTrace(records, names, cluster.scale());
   EXPECT_EQ(trace.left_out, 0u);
-  const std::optional<CriticalPath> path = FindCriticalPath(trace, kTraced);
+  const std::optional<CriticalPath> path = PathFinder(trace).Find(kTraced);
   ASSERT_TRUE(path.has_value());
   EXPECT_THAT(SentenceOf(*path, trace, rates), HasSubstr(GetParam().expected));
   absl::Duration longest = absl::ZeroDuration();
@@ -179,7 +181,7 @@ TEST_P(TracedRoundsTest, TheSentenceNamesWhatTheRoundWaitedFor) {
   EXPECT_GE(expected, 0.9 * longest) << SentenceOf(*path, trace, rates);
   EXPECT_NEAR(absl::ToDoubleMilliseconds(path->end - path->begin),
               absl::ToDoubleMilliseconds(path->parts.back().end - path->parts.front().begin), 1);
-  EXPECT_THAT(TraceFaults(ChromeTrace(trace, rates)), IsEmpty());
+  EXPECT_THAT(TraceFaults(ChromeTrace(trace, PathFinder(trace).FindAll(), rates)), IsEmpty());
 
   const ClockAlignment clocks(records);
   const Timestamp now = cluster.simulator()->process(NodeId(1))->LocalNow();
@@ -188,6 +190,62 @@ TEST_P(TracedRoundsTest, TheSentenceNamesWhatTheRoundWaitedFor) {
     const Timestamp common = clocks.ToCommon(node, cluster.simulator()->process(node)->LocalNow());
     EXPECT_NEAR(absl::ToDoubleMilliseconds(common - now), 0, 1) << names[node];
   }
+}
+
+// Somebody asks a job of rounds of 4 s for the inside of two of them.
+class AskedTraceTest : public testing::Test {
+ protected:
+  static ClusterOptions Options() {
+    ClusterOptions options = OptionsOf(SlowLink("", kLine, 2, 3, false), nullptr, 8);
+    options.orders = {{absl::Seconds(6), "", 2}};
+    options.membership_changes = true;
+    return options;
+  }
+  // Runs until the answer has come; returns it.
+  TraceEnd RunUntilTraced() {
+    cluster_.simulator()->RunUntil([this] { return !cluster_.job_operator()->trace_ends().empty(); },
+                                   Timestamp() + absl::Minutes(5));
+    EXPECT_EQ(cluster_.job_operator()->trace_ends().size(), 1u);
+    return cluster_.job_operator()->trace_ends().empty() ? TraceEnd() : cluster_.job_operator()->trace_ends().front();
+  }
+  std::vector<std::string> Sentences() {
+    std::map<NodeId, RoundRecords> records;
+    std::map<NodeId, std::string> names;
+    for (const TracePiece& piece : cluster_.job_operator()->pieces()) {
+      names[piece.of_node.node] = piece.of_node.name;
+      AddPiece(piece.of_node.records, records[piece.of_node.node]);
+    }
+    const JobTrace trace = MakeJobTrace(records, names, cluster_.scale());
+    std::vector<std::string> sentences;
+    for (const CriticalPath& path : PathFinder(trace).FindAll()) sentences.push_back(SentenceOf(path, trace, {}));
+    return sentences;
+  }
+
+  Cluster cluster_{Options()};
+};
+
+TEST_F(AskedTraceTest, TheNextRoundsAreThoseThatAllNodesNoteFromTheirBeginning) {
+  const TraceEnd end = RunUntilTraced();
+  EXPECT_THAT(end.missing, IsEmpty());
+  EXPECT_GE(end.first, Round(2));
+  EXPECT_EQ(end.last, end.first.Next());
+  EXPECT_GE(cluster_.rounds_done(), end.last.value());
+  const std::vector<std::string> sentences = Sentences();
+  ASSERT_EQ(sentences.size(), 2u);
+  for (const std::string& sentence : sentences) EXPECT_THAT(sentence, HasSubstr("n2 to n3 was full from"));
+  EXPECT_TRUE(cluster_.RunUntilTrained(Timestamp() + absl::Hours(1))) << cluster_.violations()->Report();
+}
+
+TEST_F(AskedTraceTest, ANodeThatDiesIsNamedAndTheOthersTell) {
+  cluster_.simulator()->RunUntil([] { return false; }, Timestamp() + absl::Seconds(8));
+  cluster_.processes()->KillNode(NodeId(4), false);
+  const TraceEnd end = RunUntilTraced();
+  ASSERT_EQ(end.missing.size(), 1u);
+  EXPECT_EQ(end.missing[0].node, "n4");
+  EXPECT_THAT(end.missing[0].reason, HasSubstr("connection was lost"));
+  std::set<NodeId> nodes;
+  for (const TracePiece& piece : cluster_.job_operator()->pieces()) nodes.insert(piece.of_node.node);
+  EXPECT_THAT(nodes, testing::ElementsAre(NodeId(1), NodeId(2), NodeId(3)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, TracedRoundsTest, testing::ValuesIn(AllCases()),

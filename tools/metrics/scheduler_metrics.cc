@@ -92,8 +92,9 @@ void AppendPrecision(const PrecisionView& precision, std::vector<MetricFamily>& 
 
 }  // namespace
 
-WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take)
-    : core_(std::move(core)), take_(std::move(take)) {}
+WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take,
+                                   std::function<void(const Message& message)> on_sent)
+    : core_(std::move(core)), take_(std::move(take)), on_sent_(std::move(on_sent)) {}
 
 Actions WatchedScheduler::Step(Timestamp now, Event event) {
   if (std::holds_alternative<Started>(event)) next_question_ = now;
@@ -101,6 +102,10 @@ Actions WatchedScheduler::Step(Timestamp now, Event event) {
   // The deadline may have been this class's own.
   if (!std::holds_alternative<DeadlineReached>(event) || now >= core_->NextDeadline()) {
     actions = core_->Step(now, std::move(event));
+  }
+  for (const Action& action : actions) {
+    const auto* send = std::get_if<Send>(&action);
+    if (on_sent_ && send != nullptr) on_sent_(send->message);
   }
   // A core that has stopped is not stepped any more.
   if (now >= next_question_ && !HasStop(actions)) Ask(now, actions);

@@ -14,11 +14,13 @@
 namespace banyan {
 
 // Stands around a scheduler's core and asks it for its status every second, as a client on a connection of its own
-// would; everything else passes through. Thread-compatible; owned by its driver.
+// would; everything else passes through, and what it sends is shown to who wants it. Thread-compatible; owned by its
+// driver.
 class WatchedScheduler : public Protocol {
  public:
-  // `take` gets the answers, as JSON, on the thread of the driver.
-  WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take);
+  // `take` gets the answers, as JSON, and `on_sent` all that the core sends to others, on the thread of the driver.
+  WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take,
+                   std::function<void(const Message& message)> on_sent = nullptr);
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override;
@@ -29,6 +31,7 @@ class WatchedScheduler : public Protocol {
 
   const std::unique_ptr<Protocol> core_;
   const std::function<void(std::string json)> take_;
+  const std::function<void(const Message& message)> on_sent_;
   Timestamp next_question_ = kNever;
 };
 

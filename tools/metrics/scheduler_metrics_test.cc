@@ -54,9 +54,14 @@ TEST(WatchedSchedulerTest, AsksEverySecond) {
 
 TEST(WatchedSchedulerTest, AnswersOfOthersPassThrough) {
   LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), Into(&status));
+  int sent = 0;
+  WatchedScheduler scheduler(MakeCore(), Into(&status), [&sent](const Message& message) {
+    EXPECT_TRUE(std::holds_alternative<StatusReply>(message));
+    ++sent;
+  });
   scheduler.Step(At(0), Started{});
   const Actions actions = scheduler.Step(At(0.5), MessageReceived{kStranger, StatusRequest{}, {}});
+  EXPECT_EQ(sent, 1);
   ASSERT_THAT(actions, SizeIs(2));
   EXPECT_EQ(std::get<Send>(actions[1]).connection, kStranger);
   EXPECT_EQ(*status.Get(), "1");

@@ -20,6 +20,12 @@ void JobFeed::Set(const std::string& json, absl::Time now) {
   if (view.ok()) history_.Add(*view, now, heard_);
 }
 
+void JobFeed::SetTrace(std::string json) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  traced_at_ = ++heard_;
+  trace_ = std::move(json);
+}
+
 std::shared_ptr<const std::string> JobFeed::Status() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return status_;
@@ -28,14 +34,17 @@ std::shared_ptr<const std::string> JobFeed::Status() const {
 std::string JobFeed::NextEvents(uint64_t& place) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == heard_) return "";
-  if (place >= changed_at_) {
+  if (place >= changed_at_ && place >= traced_at_) {
     place = heard_;
     return "event: beat\ndata: {}\n\n";
   }
   std::string events;
-  const std::string history = history_.JsonSince(place);
-  if (!history.empty()) absl::StrAppend(&events, "event: history\ndata: ", history, "\n\n");
-  absl::StrAppend(&events, "event: status\ndata: ", *status_, "\n\n");
+  if (place < changed_at_) {
+    const std::string history = history_.JsonSince(place);
+    if (!history.empty()) absl::StrAppend(&events, "event: history\ndata: ", history, "\n\n");
+    absl::StrAppend(&events, "event: status\ndata: ", *status_, "\n\n");
+  }
+  if (place < traced_at_) absl::StrAppend(&events, "event: trace\ndata: ", trace_, "\n\n");
   place = heard_;
   return events;
 }

@@ -39,6 +39,18 @@ TEST(JobFeedTest, AStatusIsPassedOnAsItCame) {
   EXPECT_EQ(feed.NextEvents(place), "");
 }
 
+TEST(JobFeedTest, ATraceIsToldOnceToEachReader) {
+  JobFeed feed;
+  uint64_t place = 0;
+  feed.SetTrace("{}");
+  EXPECT_EQ(feed.NextEvents(place), "event: trace\ndata: {}\n\n");
+  EXPECT_EQ(feed.NextEvents(place), "");
+  feed.Set(kWaiting, At(1));
+  EXPECT_THAT(feed.NextEvents(place), Not(HasSubstr("event: trace")));
+  uint64_t later = 0;
+  EXPECT_THAT(feed.NextEvents(later), HasSubstr("}\n\nevent: trace\ndata: {}\n\n"));
+}
+
 TEST(JobFeedTest, TheSameStatusIsOnlyABeat) {
   JobFeed feed;
   uint64_t place = 0;

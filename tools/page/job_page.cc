@@ -7,7 +7,9 @@
 #include "absl/time/clock.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
+#include "tools/reports/round_chart.h"
 #include "tools/reports/status_view.h"
+#include "tracing/job_trace.h"
 
 namespace banyan {
 namespace {
@@ -31,7 +33,7 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
       http, [feed] { return CollectStatus(*feed); }, log, JobPageRoutes(feed), token);
   if (!server.ok()) return server.status();
   page->server_ = *std::move(server);
-  page->reader_ = std::thread(&JobPage::ReadStatuses, page.get());
+  page->reader_ = std::thread(&JobPage::Read, page.get());
   log(LogLevel::kInfo, absl::StrCat("the job's page at ", page->url()));
   return page;
 }
@@ -49,14 +51,31 @@ void JobPage::Take(std::string json) {
   changed_.notify_one();
 }
 
-void JobPage::ReadStatuses() {
+void JobPage::TakeTraced(const Message& message) {
+  if (const auto* piece = std::get_if<TracePiece>(&message)) return gatherer_.Take(*piece);
+  const auto* end = std::get_if<TraceEnd>(&message);
+  if (end == nullptr) return;
+  gatherer_.End(*end);
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    next_trace_ = gatherer_.TakeAll();
+  }
+  changed_.notify_one();
+}
+
+void JobPage::Read() {
   std::unique_lock<std::mutex> lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return ends_ || next_.has_value(); });
+    changed_.wait(lock, [this] { return ends_ || next_.has_value() || next_trace_.has_value(); });
     if (ends_) return;
-    const std::string json = *std::exchange(next_, std::nullopt);
+    const std::optional<std::string> json = std::exchange(next_, std::nullopt);
+    std::optional<GatheredRecords> traced = std::exchange(next_trace_, std::nullopt);
     lock.unlock();
-    feed_.Set(json, absl::Now());
+    if (json.has_value()) feed_.Set(*json, absl::Now());
+    if (traced.has_value()) {
+      const JobTrace trace = MakeJobTrace(traced->records, std::move(traced->names));
+      feed_.SetTrace(RoundChartJson(trace, traced->end.missing));
+    }
     server_->Wake();
     lock.lock();
   }

@@ -1,7 +1,7 @@
-// A job over HTTP: its page, its status, events of it, and metrics. It reads each status on a thread of its own, since
-// a large one takes longer than a scheduler's protocol may wait. Thread-compatible, but Take is for any thread.
-// Invariants:
-// - At most one status waits to be read: a newer one takes its place.
+// A job over HTTP: its page, its status, events of it, and metrics. It reads statuses and traces on a thread of its
+// own, since large ones take longer than a scheduler's protocol may wait. Thread-compatible, but Take is for any
+// thread. Invariants:
+// - At most one status and one trace wait to be read: newer ones take their places.
 #ifndef BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 #define BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 
@@ -13,9 +13,11 @@
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "proto/message.h"
 #include "runtime/metrics/metrics_page.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/page/job_feed.h"
+#include "tools/trace/record_gatherer.h"
 
 namespace banyan {
 
@@ -31,19 +33,23 @@ class JobPage {
 
   // Takes the newest status, as JSON, and returns at once.
   void Take(std::string json);
+  // Takes what the scheduler sends to whoever has asked for a trace; other messages are passed over.
+  void TakeTraced(const Message& message);
   // http://host:port/, with the real port.
   std::string url() const;
 
  private:
   JobPage() = default;
-  void ReadStatuses();
+  void Read();
 
   JobFeed feed_;
   std::unique_ptr<MetricsPage> server_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::string> next_;  // guarded by mutex_
-  bool ends_ = false;                // guarded by mutex_
+  std::optional<std::string> next_;            // guarded by mutex_
+  std::optional<GatheredRecords> next_trace_;  // guarded by mutex_
+  bool ends_ = false;                          // guarded by mutex_
+  RecordGatherer gatherer_;                    // of TakeTraced
   std::thread reader_;
 };
 

@@ -3,7 +3,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -24,12 +23,9 @@ LinkRates RatesOf(const NetworkView& view) {
   return rates;
 }
 
-std::string TraceText(const JobTrace& trace, const LinkRates& rates) {
+std::string TraceText(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates) {
   std::string text;
-  for (const Round round : trace.CompleteRounds()) {
-    const std::optional<CriticalPath> path = FindCriticalPath(trace, round);
-    if (path.has_value()) absl::StrAppend(&text, SentenceOf(*path, trace, rates), "\n");
-  }
+  for (const CriticalPath& path : paths) absl::StrAppend(&text, SentenceOf(path, trace, rates), "\n");
   for (const NodeId node : trace.unaligned) {
     absl::StrAppend(&text, trace.NameOf(node), " is not in the trace: its clock compares with no other\n");
   }
@@ -43,12 +39,13 @@ std::string TraceText(const JobTrace& trace, const LinkRates& rates) {
   return text;
 }
 
-absl::Status WriteTrace(const JobTrace& trace, const LinkRates& rates, const std::string& path) {
-  std::ofstream file(path, std::ios::trunc);
-  file << ChromeTrace(trace, rates) << "\n";
-  file.close();
-  if (file.good()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+absl::Status WriteTrace(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates,
+                        const std::string& file) {
+  std::ofstream out(file, std::ios::trunc);
+  out << ChromeTrace(trace, paths, rates) << "\n";
+  out.close();
+  if (out.good()) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", file, ": ", std::strerror(errno)));
 }
 
 }  // namespace banyan

@@ -3,9 +3,11 @@
 #define BANYAN_TOOLS_REPORTS_TRACE_REPORT_H_
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "topology/network_view.h"
+#include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 #include "tracing/path_sentence.h"
 
@@ -14,9 +16,10 @@ namespace banyan {
 // The rates of all links of `view`.
 LinkRates RatesOf(const NetworkView& view);
 // Writes what each complete round waited for, a line each, and what the trace lacks.
-std::string TraceText(const JobTrace& trace, const LinkRates& rates);
+std::string TraceText(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates);
 // Replaces the file by the trace. UNAVAILABLE, with the path, when it cannot be written.
-absl::Status WriteTrace(const JobTrace& trace, const LinkRates& rates, const std::string& path);
+absl::Status WriteTrace(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates,
+                        const std::string& file);
 
 }  // namespace banyan
 

@@ -1,5 +1,6 @@
 #include "tools/trace/trace_command.h"
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>
@@ -8,34 +9,53 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "core/ids.h"
+#include "proto/tracing/trace_messages.h"
 #include "tools/command_line.h"
+#include "tools/flags/key_flags.h"
+#include "tools/flags/scheduler_flag.h"
 #include "tools/reports/trace_report.h"
 #include "tools/trace/records_file.h"
+#include "tools/trace/trace_question.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 
 namespace banyan {
 namespace {
 
+constexpr double kLongestPatience = 3600;
+
 struct TraceFlags {
   std::string target;
+  int64_t rounds = 5;
+  std::string scheduler;
+  KeyFlags keys;
+  double patience_s = 60;
   std::vector<std::string> records;
   std::string overlay;  // empty: the links' rates are not known
 };
 
 CommandLine MakeCommandLine(TraceFlags& flags) {
   CommandLine line("banyan trace",
-                   "Puts together what nodes have noted of the inside of rounds, on one clock. Writes it for\n"
-                   "https://ui.perfetto.dev, and says what each round waited for. Start every node with --trace FILE.",
-                   "banyan trace rounds.json --records n1.rounds --records n2.rounds --overlay overlay.yaml");
+                   "Has the nodes of a running job note what they do in its next rounds, and puts it together on one\n"
+                   "clock. Writes it for https://ui.perfetto.dev, and says what each round waited for. With --records\n"
+                   "it asks nobody, and takes what `banyan node --trace FILE` of every node has written.",
+                   "banyan trace rounds.json --rounds 5 --scheduler tcp://127.0.0.1:7700");
   line.Positional("TRACE.json", "the file to write", &flags.target);
+  line.Integer("rounds", "N", "how many (default 5)", 1, TraceRounds::kMost, &flags.rounds);
+  AddSchedulerFlag(line, "", &flags.scheduler);
+  flags.keys.AddTo(line, KeyFlags::Use::kCommand);
+  line.Time("timeout", "TIME", "how long nodes note rounds at most; then they send what they have (default 60s)",
+            absl::Seconds(1), 1, kLongestPatience, &flags.patience_s);
   line.Repeated("records", "FILE", "what `banyan node --trace` of one node has written",
                 [&flags](absl::string_view path) {
                   flags.records.emplace_back(path);
                   return absl::OkStatus();
                 });
+  for (const char* of_a_job : {"rounds", "scheduler", "timeout"}) line.Exclude("records", of_a_job);
   line.Text("overlay", "FILE.yaml", "has the links' rates, which tell a full link from a full host", &flags.overlay);
   return line;
 }
@@ -72,17 +92,43 @@ absl::StatusOr<LinkRates> ReadRates(const std::string& path, const JobTrace& tra
   return rates;
 }
 
-absl::Status Run(const TraceFlags& flags, std::ostream& out) {
+absl::Status Write(const TraceFlags& flags, const JobTrace& trace, std::ostream& out) {
+  const absl::StatusOr<LinkRates> rates = ReadRates(flags.overlay, trace);
+  if (!rates.ok()) return rates.status();
+  const std::vector<CriticalPath> paths = PathFinder(trace).FindAll();
+  out << TraceText(trace, paths, *rates);
+  return WriteTrace(trace, paths, *rates, flags.target);
+}
+
+absl::Status RunOnFiles(const TraceFlags& flags, std::ostream& out) {
   const absl::StatusOr<JobTrace> trace = ReadTrace(flags.records);
   if (!trace.ok()) return trace.status();
-  const absl::StatusOr<LinkRates> rates = ReadRates(flags.overlay, *trace);
-  if (!rates.ok()) return rates.status();
-  if (trace->CompleteRounds().empty()) {
-    return absl::FailedPreconditionError(
-        "no round is complete at all of these nodes; were all started with the same --trace-from and --trace-rounds?");
+  if (!trace->CompleteRounds().empty()) return Write(flags, *trace, out);
+  return absl::FailedPreconditionError(
+      "no round is complete at all of these nodes; were all started with the same --trace-from and --trace-rounds?");
+}
+
+// Asks the scheduler. What nodes have noted is written even when rounds do not end, which is when it is wanted most.
+absl::Status RunOnJob(const TraceFlags& flags, std::ostream& out) {
+  const absl::StatusOr<std::vector<std::string>> schedulers = ReadSchedulerFlag(flags.scheduler);
+  if (!schedulers.ok()) return schedulers.status();
+  absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
+  if (!security.ok()) return security.status();
+  const TraceRounds question{static_cast<uint32_t>(flags.rounds), absl::Seconds(flags.patience_s)};
+  absl::StatusOr<GatheredRecords> gathered = AskForTrace(*schedulers, *std::move(security), question);
+  if (!gathered.ok()) return gathered.status();
+  for (const TraceEnd::Missing& missing : gathered->end.missing) {
+    out << "without " << missing.node << ": " << missing.reason << "\n";
   }
-  out << TraceText(*trace, *rates);
-  return WriteTrace(*trace, *rates, flags.target);
+  if (gathered->records.empty()) {
+    return absl::UnavailableError("no node has sent what it noted, and nothing was written");
+  }
+  const JobTrace trace = MakeJobTrace(gathered->records, std::move(gathered->names));
+  if (absl::Status status = Write(flags, trace, out); !status.ok()) return status;
+  if (!trace.CompleteRounds().empty()) return absl::OkStatus();
+  return absl::DeadlineExceededError(absl::StrCat("no round was complete at all nodes within ",
+                                                  absl::FormatDuration(question.patience), "; ", flags.target,
+                                                  " shows what they had noted by then"));
 }
 
 }  // namespace
@@ -91,8 +137,11 @@ int TraceCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   TraceFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.records.empty()) return line.UsageError("expected --records FILE, for each node", err);
-  const absl::Status status = Run(flags, out);
+  if (flags.records.empty()) {
+    const absl::Status addresses = ReadSchedulerFlag(flags.scheduler).status();
+    if (!addresses.ok()) return line.UsageError(addresses.message(), err);
+  }
+  const absl::Status status = flags.records.empty() ? RunOnJob(flags, out) : RunOnFiles(flags, out);
   if (status.ok()) return kExitSuccess;
   err << "banyan trace: " << status.message() << "\n";
   return kExitFailure;

@@ -2,12 +2,19 @@
 
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/protocol_host.h"
+#include "runtime/testing/testing_protocol.h"
 #include "tools/trace/records_file.h"
+#include "tracing/record_pieces.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {
@@ -91,8 +98,62 @@ TEST_F(TraceCommandTest, AnOverlayTellsWhatTheLinkCouldCarry) {
   EXPECT_THAT(trace.out, HasSubstr("n2 to n1 was full, at 10 of 100 Mbit/s from 0.0 ms to 1000 ms"));
 }
 
+// Runs the command against a scheduler that gives these answers.
+Outcome TraceJob(std::vector<std::string> arguments, const std::vector<Message>& answers) {
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create({.name = "scheduler"});
+  EXPECT_TRUE(host.ok()) << host.status();
+  auto scheduler = std::make_unique<TestingProtocol>();
+  scheduler->on_message = [&](MessageReceived& received, Actions& actions) {
+    if (!std::holds_alternative<TraceRounds>(received.message)) return;
+    EXPECT_EQ(std::get<TraceRounds>(received.message), (TraceRounds{3, absl::Seconds(20)}));
+    for (const Message& answer : answers) TestingProtocol::Add(actions, Send{received.connection, answer, {}});
+  };
+  std::thread thread([&] { EXPECT_EQ((*host)->Run(std::move(scheduler)), absl::OkStatus()); });
+  arguments.insert(arguments.end(), {"--rounds", "3", "--timeout", "20s", "--scheduler", (*host)->bound_address()});
+  const Outcome outcome = Trace(arguments);
+  (*host)->RequestStop();
+  thread.join();
+  return outcome;
+}
+
+// The pieces of one node.
+std::vector<Message> PiecesOf(const std::string& path) {
+  NodeRecords of_node = *ReadRecordsFile(path);
+  std::vector<Message> pieces;
+  while (!IsEmpty(of_node.records)) {
+    pieces.emplace_back(TracePiece{TraceId(1), {of_node.name, of_node.node, TakePiece(of_node.records, 7)}, false});
+  }
+  return pieces;
+}
+
+TEST_F(TraceCommandTest, AsksARunningJob) {
+  std::vector<Message> answers = PiecesOf(first_);
+  for (const Message& piece : PiecesOf(second_)) answers.push_back(piece);
+  answers.emplace_back(TraceEnd{Round(3), Round(3), {{"n3", "its connection was lost"}}});
+  const Outcome trace = TraceJob({json_}, answers);
+  EXPECT_EQ(trace.code, 0) << trace.err;
+  EXPECT_EQ(trace.out,
+            "without n3: its connection was lost\n"
+            "round 3 took 1010 ms: n2 to n1 was full from 0.0 ms to 1000 ms\n");
+}
+
+TEST_F(TraceCommandTest, AJobThatTellsNothingIsAnError) {
+  const Outcome refused = TraceJob({json_}, {OperatorReply{false, "another trace is under way"}});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("another trace is under way"));
+  const Outcome silent = TraceJob({json_}, {TraceEnd{Round(3), Round(3), {{"n1", "gone"}}}});
+  EXPECT_EQ(silent.code, 1);
+  EXPECT_THAT(silent.out, HasSubstr("without n1: gone"));
+  TracePiece open{TraceId(1), {"n1", NodeId(1), {}}, true};
+  open.of_node.records.moments = {{Step::kContributed, Round(3), KeyId(1), At(1000)}};
+  const Outcome incomplete = TraceJob({json_}, {open, TraceEnd{Round(3), Round(3), {}}});
+  EXPECT_EQ(incomplete.code, 1);
+  EXPECT_THAT(incomplete.err, HasSubstr("no round was complete at all nodes within 20s"));
+}
+
 TEST_F(TraceCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(Trace({json_}).code, 2);
+  EXPECT_EQ(Trace({json_, "--records", first_, "--rounds", "2"}).code, 2);
   EXPECT_THAT(Trace({json_, "--records", "no/such"}).err, HasSubstr("cannot read no/such"));
   EXPECT_THAT(Trace({json_, "--records", first_, "--records", first_}).err,
               HasSubstr("expected the records of another node, got those of n1"));

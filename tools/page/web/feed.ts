@@ -1,9 +1,11 @@
 // What the scheduler tells, as it tells it: by events, or where it has too many readers already, by asking.
 import { HistoryNews, Status } from "./status";
+import { TracedRound } from "./trace";
 
 export interface Listener {
   onStatus(status: Status): void;
   onHistory(news: HistoryNews): void;
+  onTrace(traced: TracedRound): void;
   // `live` is false while nobody answers.
   onConnection(live: boolean): void;
 }
@@ -24,6 +26,7 @@ export class Feed {
     const source = new EventSource("/api/events");
     source.addEventListener("history", (event) => this.listener.onHistory(JSON.parse((event as MessageEvent).data)));
     source.addEventListener("status", (event) => this.take(JSON.parse((event as MessageEvent).data)));
+    source.addEventListener("trace", (event) => this.listener.onTrace(JSON.parse((event as MessageEvent).data)));
     source.addEventListener("beat", () => this.take({}));
     source.onerror = () => {
       // The browser tries again by itself unless it was refused.

@@ -8,6 +8,7 @@ import { awaited, History, insecure, Link, Member, RoundEntry, Status } from "./
 import { Table } from "./table";
 import { linkColumns, memberColumns } from "./columns";
 import { Inspection } from "./inspection";
+import { RoundChart } from "./trace";
 import { Half, TreeList } from "./trees";
 
 // Rows of links that are shown at first.
@@ -38,6 +39,8 @@ const charts = {
   wire: new Chart(byId("wire-chart"), { title: "Mbit/s over all links", write: format.rate }),
   loss: new Chart(byId("loss-chart"), { title: "Training loss", write: format.digits }),
 };
+
+const traced = new RoundChart(byId("traced"));
 
 for (const input of Array.from(document.querySelectorAll<HTMLInputElement>("input[name=half]"))) {
   input.addEventListener("change", () => trees.setHalf(input.value as Half));
@@ -190,6 +193,7 @@ new Feed({
     history.add(newer);
     showCharts();
   },
+  onTrace: (round) => traced.set(round),
   onConnection: (live) => {
     byId("live").className = live ? "live" : "";
     setText("live", live ? "live" : "no answer");
