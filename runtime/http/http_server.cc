@@ -8,9 +8,11 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <optional>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/http/bearer_token.h"
@@ -129,6 +131,7 @@ absl::Status HttpServer::Start(const std::string& host, const std::string& port)
 const HttpRoute* HttpServer::FindRoute(absl::string_view path) const {
   for (const HttpRoute& route : routes_) {
     if (route.path == path) return &route;
+    if (route.below != nullptr && absl::StartsWith(path, route.path)) return &route;
   }
   return nullptr;
 }
@@ -150,13 +153,22 @@ int HttpServer::Handle(MHD_Connection* connection, absl::string_view path, absl:
   }
   const HttpRoute* const route = FindRoute(path);
   if (!IsAdmitted(connection, route)) return QueueUnauthorized(connection);
-  if (route != nullptr) return Answer(connection, *route, method == MHD_HTTP_METHOD_HEAD);
+  return route == nullptr ? QueueNotFound(connection)
+                          : Answer(connection, *route, path, method == MHD_HTTP_METHOD_HEAD);
+}
+
+int HttpServer::QueueNotFound(MHD_Connection* connection) const {
   const std::string paths =
       absl::StrJoin(routes_, ", ", [](std::string* out, const HttpRoute& known) { absl::StrAppend(out, known.path); });
   return QueueText(connection, MHD_HTTP_NOT_FOUND, kText, absl::StrCat("expected one of ", paths, "\n"));
 }
 
-int HttpServer::Answer(MHD_Connection* connection, const HttpRoute& route, bool is_head) {
+int HttpServer::Answer(MHD_Connection* connection, const HttpRoute& route, absl::string_view path, bool is_head) {
+  if (route.below != nullptr) {
+    const std::optional<HttpContent> answer = route.below(path.substr(route.path.size()));
+    if (!answer.has_value()) return QueueNotFound(connection);
+    return QueueText(connection, MHD_HTTP_OK, answer->content_type.c_str(), answer->body);
+  }
   if (route.events == nullptr) {
     const HttpContent answer = route.answer();
     return QueueText(connection, MHD_HTTP_OK, answer.content_type.c_str(), answer.body);

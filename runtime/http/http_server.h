@@ -51,7 +51,8 @@ class HttpServer {
   absl::Status Start(const std::string& host, const std::string& port);
   // Whether the request gives the token, if one is asked for.
   bool IsAdmitted(MHD_Connection* connection, const HttpRoute* route) const;
-  int Answer(MHD_Connection* connection, const HttpRoute& route, bool is_head);
+  int Answer(MHD_Connection* connection, const HttpRoute& route, absl::string_view path, bool is_head);
+  int QueueNotFound(MHD_Connection* connection) const;
   const HttpRoute* FindRoute(absl::string_view path) const;
 
   const std::vector<HttpRoute> routes_;

@@ -1,5 +1,6 @@
 #include "runtime/http/http_server.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,27 @@ TEST(HttpServerTest, AnswersItsPathsAndNamesThemOtherwise) {
   EXPECT_THAT(HttpGet(port, "/api/status"), HasSubstr(std::string(100000, '7')));
   EXPECT_THAT(HttpGet(port, "/api"), AllOf(HasSubstr(" 404 "), HasSubstr("expected one of /, /api/status\n")));
   EXPECT_THAT(HttpGet(port, "/../etc/passwd"), HasSubstr(" 404 "));
+}
+
+TEST(HttpServerTest, ARouteMayAnswerWhatIsBelowIt) {
+  HttpRoute route;
+  route.path = "/at/";
+  route.below = [](absl::string_view rest) -> std::optional<HttpContent> {
+    if (rest == "nothing") return std::nullopt;
+    return HttpContent{"text/plain", absl::StrCat("<", rest, ">")};
+  };
+  auto server = HttpServer::Serve("127.0.0.1:0", {route}, "0123456789");
+  ASSERT_TRUE(server.ok()) << server.status();
+  const int port = PortOf(**server);
+  const auto get = [port](const std::string& path) {
+    return Ask(port,
+               absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer 0123456789\r\n\r\n"));
+  };
+  EXPECT_THAT(get("/at/12.5"), AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("\r\n\r\n<12.5>")));
+  EXPECT_THAT(get("/at/"), HasSubstr("\r\n\r\n<>"));
+  EXPECT_THAT(get("/at/nothing"), AllOf(HasSubstr(" 404 "), HasSubstr("expected one of /at/\n")));
+  EXPECT_THAT(get("/at"), HasSubstr(" 404 "));
+  EXPECT_THAT(HttpGet(port, "/at/12.5"), StartsWith("HTTP/1.1 401 "));
 }
 
 TEST(HttpServerTest, WithATokenNobodyElseReads) {

@@ -101,22 +101,24 @@ Actions WatchedScheduler::Step(Timestamp now, Event event) {
   Actions actions;
   // The deadline may have been this class's own.
   if (!std::holds_alternative<DeadlineReached>(event) || now >= core_->NextDeadline()) {
-    actions = core_->Step(now, std::move(event));
+    PassOn(core_->Step(now, std::move(event)), actions);
   }
   for (const Action& action : actions) {
     const auto* send = std::get_if<Send>(&action);
     if (on_sent_ && send != nullptr) on_sent_(send->message);
   }
   // A core that has stopped is not stepped any more.
-  if (now >= next_question_ && !HasStop(actions)) Ask(now, actions);
+  if (now >= next_question_ && !HasStop(actions)) {
+    next_question_ = now + kInterval;
+    PassOn(core_->Step(now, MessageReceived{kMetricsConnection, StatusRequest{}, {}}), actions);
+  }
   return actions;
 }
 
 Timestamp WatchedScheduler::NextDeadline() const { return std::min(core_->NextDeadline(), next_question_); }
 
-void WatchedScheduler::Ask(Timestamp now, Actions& actions) {
-  next_question_ = now + kInterval;
-  for (Action& action : core_->Step(now, MessageReceived{kMetricsConnection, StatusRequest{}, {}})) {
+void WatchedScheduler::PassOn(Actions from_core, Actions& actions) {
+  for (Action& action : from_core) {
     const auto* send = std::get_if<Send>(&action);
     if (send == nullptr || send->connection != kMetricsConnection) {
       actions.push_back(std::move(action));

@@ -26,8 +26,8 @@ class WatchedScheduler : public Protocol {
   Timestamp NextDeadline() const override;
 
  private:
-  // Adds what the core does beside answering.
-  void Ask(Timestamp now, Actions& actions);
+  // Takes the answers out of what the core does, and adds the rest. An answer may wait for a record to be durable.
+  void PassOn(Actions from_core, Actions& actions);
 
   const std::unique_ptr<Protocol> core_;
   const std::function<void(std::string json)> take_;

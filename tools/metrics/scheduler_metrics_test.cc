@@ -52,6 +52,20 @@ TEST(WatchedSchedulerTest, AsksEverySecond) {
   EXPECT_EQ(*status.Get(), "2");
 }
 
+TEST(WatchedSchedulerTest, TakesAnAnswerThatComesLater) {
+  LatestValue<std::string> status;
+  auto core = std::make_unique<TestingProtocol>();
+  ConnectionId asker = kStranger;
+  core->on_message = [&asker](MessageReceived& received, Actions&) { asker = received.connection; };
+  core->on_persisted = [&asker](RecordId, Actions& actions) {
+    TestingProtocol::Add(actions, Send{asker, StatusReply{"late"}, {}});
+  };
+  WatchedScheduler scheduler(std::move(core), Into(&status));
+  scheduler.Step(At(0), Started{});
+  EXPECT_THAT(scheduler.Step(At(0.1), RecordPersisted{}), IsEmpty());
+  EXPECT_EQ(*status.Get(), "late");
+}
+
 TEST(WatchedSchedulerTest, AnswersOfOthersPassThrough) {
   LatestValue<std::string> status;
   int sent = 0;
