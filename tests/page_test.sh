@@ -115,3 +115,16 @@ if ! command -v chromium >/dev/null; then
 fi
 traced="document.getElementById('traced').textContent.includes('No round was complete')"
 python3 "$look" "$page" --until "document.title === 'page-test – Banyan' && $traced" || fail "expected the page to show the job"
+
+# The same page over a recording of a simulation, played to its end.
+"$banyan" sim overlay.yaml --model-bytes 20M --rounds 2 --record sim.rec >sim.log 2>&1 || fail "expected a recording"
+"$banyan" view sim.rec --speed 100 >view.log 2>&1 &
+processes+=($!)
+for ((tries = 0; tries < 600; ++tries)); do
+  if grep -q "until Ctrl-C" view.log; then break; fi
+  sleep 0.1
+done
+recorded="$(sed -n 's/.* at \(http[^ ]*\) until Ctrl-C/\1/p' view.log)"
+[[ -n "$recorded" ]] || fail "banyan view does not say where the page is"
+ended="document.getElementById('play').textContent === 'Play' && document.getElementById('position').value > 1"
+python3 "$look" "$recorded" --until "document.title === 'page-test – Banyan' && $ended" || fail "expected the recording to be played"

@@ -37,6 +37,7 @@
 #include "tools/terminal/command_arguments.h"
 #include "tools/terminal/standard_output.h"
 #include "tools/trace/trace_command.h"
+#include "tools/view/view_command.h"
 #include "tools/wan_command.h"
 
 namespace {
@@ -86,6 +87,7 @@ banyan::CommandTable Commands() {
        {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"replay", "runs a training again from transcripts", banyan::ReplayCommand},
+       {"view", "opens the page of a recorded job", banyan::ViewCommand},
        {"trace", "says what rounds of a job waited for", banyan::TraceCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},

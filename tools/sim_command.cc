@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "sim/cluster_options.h"
 #include "sim/runs/simulation.h"
 #include "tools/command_line.h"
 #include "tools/flags/planner_flags.h"
@@ -23,6 +25,8 @@
 #include "tools/reports/progress_bar.h"
 #include "tools/reports/sim_report.h"
 #include "tools/reports/trace_report.h"
+#include "tools/view/recording_writer.h"
+#include "tools/view/simulation_recorder.h"
 #include "topology/network_view.h"
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
@@ -62,7 +66,8 @@ struct SimFlags {
   std::string hidden;         // "caps", or empty for nothing
   double update_seconds = 0;  // 0: the file's
   ToldLinks told;
-  std::string trace;  // a file; empty for none
+  std::string trace;   // a file; empty for none
+  std::string record;  // likewise
   bool json = false;
 };
 
@@ -124,6 +129,7 @@ CommandLine MakeCommandLine(SimFlags& flags) {
       "trace", "FILE.json",
       "write what happened inside the first 1000 rounds, for https://ui.perfetto.dev, and say what they waited for",
       &flags.trace);
+  line.Text("record", "FILE", "write the job's status each simulated second, for `banyan view`", &flags.record);
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
@@ -183,6 +189,7 @@ int Fail(const absl::Status& status, std::ostream& err) {
 absl::Status AddInformed(SimulationOptions options, SimulationReport& report) {
   if (std::exchange(options.told, ToldLinks()) == ToldLinks()) return absl::OkStatus();
   options.recorders = nullptr;
+  options.wrap_scheduler = nullptr;
   const absl::StatusOr<SimulationReport> informed = Simulate(options);
   if (informed.ok()) report.informed_p50 = informed->synchronisation_p50;
   return informed.status();
@@ -226,6 +233,19 @@ absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_
   return WriteTrace(trace, paths, RatesOf(view), flags.trace);
 }
 
+// Simulates with what --record asks for.
+absl::StatusOr<SimulationReport> SimulateAndRecord(const SimFlags& flags, SimulationOptions options,
+                                                   std::ostream& err) {
+  if (flags.record.empty()) return SimulateWithProgress(std::move(options), err);
+  const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(flags.record);
+  if (!writer.ok()) return writer.status();
+  SimulationRecorder recorder(writer->get(), MakeClusterOptions(options).scale);
+  options.wrap_scheduler = [&recorder](std::unique_ptr<Protocol> core) { return recorder.Wrap(std::move(core)); };
+  absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
+  if (report.ok() && !recorder.status().ok()) return recorder.status();
+  return report;
+}
+
 }  // namespace
 
 int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -255,7 +275,7 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   }
   std::map<NodeId, RoundRecorder> recorders = MakeRecorders(view, flags);
   if (!recorders.empty()) options.recorders = &recorders;
-  const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
+  const absl::StatusOr<SimulationReport> report = SimulateAndRecord(flags, std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));
   if (const absl::Status status = WriteRecords(flags, view, report->scale, recorders, out); !status.ok()) {

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <vector>
 
+#include "tools/reports/status_view.h"
+#include "tools/view/recording.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {
@@ -163,6 +165,30 @@ TEST(SimCommandTest, WritesATraceAndSaysWhatRoundsWaitedFor) {
       Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--trace", "no/such/folder/a.json"});
   EXPECT_EQ(unwritable.code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write no/such/folder/a.json: No such file or directory"));
+}
+
+TEST(SimCommandTest, RecordsTheJobAtFullSize) {
+  const std::string path = ::testing::TempDir() + "/sim_recording";
+  const std::vector<std::string> plain = {kInternet2, "--model-bytes", "40M", "--rounds", "2"};
+  std::vector<std::string> recorded = plain;
+  recorded.insert(recorded.end(), {"--record", path});
+  const Outcome sim = Sim(recorded);
+  EXPECT_EQ(sim.code, 0) << sim.err;
+  // The questions are events, but change nothing else.
+  const auto rounds = [](const std::string& out) { return out.substr(out.find("\nround  policy")); };
+  EXPECT_EQ(rounds(sim.out), rounds(Sim(plain).out));
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->from_s(), 0);
+  EXPECT_GE(recording->size(), 5u);  // two rounds of 40 MB at no more than 110 Mbit/s
+  const absl::StatusOr<StatusView> last = ParseStatus(*recording->Read(recording->size() - 1));
+  ASSERT_TRUE(last.ok()) << last.status();
+  EXPECT_NEAR(last->bound_mbps, 110, 1);
+  EXPECT_EQ(last->nodes.size(), 9u);
+  recorded.back() = "no/such/folder/a.rec";
+  const Outcome unwritable = Sim(recorded);
+  EXPECT_EQ(unwritable.code, 1);
+  EXPECT_THAT(unwritable.err, HasSubstr("cannot write no/such/folder/a.rec: No such file or directory"));
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,12 +12,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
 #include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
+#include "tools/view/recording_writer.h"
 
 namespace banyan {
 namespace {
@@ -31,6 +34,7 @@ struct StatusFlags {
   KeyFlags keys;
   bool json = false;
   bool watch = false;
+  std::string record;  // a file; empty for none
   double patience_s = 5;
 };
 
@@ -44,6 +48,8 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
+  line.Text("record", "FILE", "write what is answered, with its time, for `banyan view`", &flags.record);
+  line.Needs("record", "watch");
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
   return line;
@@ -66,9 +72,18 @@ bool Show(const StatusFlags& flags, const std::string& json, std::ostream& out) 
   return has_failed;
 }
 
+double NowSeconds() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
+
 // Returns whether the job had failed at the last answer.
 absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
   bool has_failed = false;
+  std::unique_ptr<RecordingWriter> recording;
+  absl::Status recorded;
+  if (!flags.record.empty()) {
+    absl::StatusOr<std::unique_ptr<RecordingWriter>> opened = RecordingWriter::Open(flags.record);
+    if (!opened.ok()) return opened.status();
+    recording = *std::move(opened);
+  }
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   if (!security.ok()) return security.status();
   SchedulerProbeOptions probe;
@@ -77,13 +92,16 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
   if (flags.watch) probe.interval = kWatchInterval;
-  probe.is_done = [&out] { return !out.good(); };
-  probe.on_answer = [&flags, &out, &has_failed](const Message& message) {
+  probe.is_done = [&out, &recorded] { return !out.good() || !recorded.ok(); };
+  probe.on_answer = [&](const Message& message) {
     const auto* reply = std::get_if<StatusReply>(&message);
-    if (reply != nullptr) has_failed = Show(flags, reply->json, out);
-    return reply != nullptr;
+    if (reply == nullptr) return false;
+    if (recording != nullptr) recorded = recording->Add(NowSeconds(), reply->json);
+    has_failed = Show(flags, reply->json, out);
+    return true;
   };
   if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
+  if (!recorded.ok()) return recorded;
   return has_failed;
 }
 

@@ -11,6 +11,7 @@
 #include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/view/recording.h"
 
 namespace banyan {
 namespace {
@@ -65,6 +66,23 @@ TEST_F(StatusCommandTest, ExitCodeTellsOfAFailedJob) {
   EXPECT_THAT(out_.str(), HasSubstr(failed));
   EXPECT_EQ(RunWith(R"({"job":"j","state":"running)" + rest, {}), 0);
   EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(StatusCommandTest, RecordsWhatIsAnswered) {
+  const std::string path = ::testing::TempDir() + "/status_recording";
+  const std::string json = R"({"job":"j","state":"running","epoch":1,"policy":0})";
+  // A standard output that takes nothing ends it after the first answer.
+  out_.setstate(std::ios::badbit);
+  EXPECT_EQ(RunWith(json, {"--watch", "--record", path}), 0);
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(*recording->Read(0), json);
+  EXPECT_GT(recording->from_s(), 1.7e9);
+  EXPECT_EQ(RunWith("{\n}", {"--watch", "--record", path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("expected a name at byte 2 of the JSON"));
+  EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--record", path}), 2);
+  EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--watch", "--record", "no/such/folder/a.rec"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("cannot write no/such/folder/a.rec: No such file or directory"));
 }
 
 TEST_F(StatusCommandTest, SaysThatNobodyAnswers) {

@@ -221,6 +221,11 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.links_have_headers = options.headers;
   cluster.check_messages = false;
   cluster.recorders = options.recorders;
+  if (options.wrap_scheduler) {
+    cluster.wrap_core = [wrap = options.wrap_scheduler](NodeId id, std::unique_ptr<Protocol> core) {
+      return id == kSchedulerNode ? wrap(std::move(core)) : std::move(core);
+    };
+  }
   return cluster;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "protocol/protocol.h"
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
@@ -45,6 +47,8 @@ struct SimulationOptions {
   bool faults = false;
   // Where nodes note the rounds; outlives the run. nullptr: they note none.
   std::map<NodeId, RoundRecorder>* recorders = nullptr;
+  // Puts something around the scheduler's core that watches it; empty for none.
+  std::function<std::unique_ptr<Protocol>(std::unique_ptr<Protocol>)> wrap_scheduler;
   // Told the part of the work that is done, 0 to 1, again and again; empty for none.
   std::function<void(double done)> progress;
 };
@@ -86,7 +90,7 @@ struct SimulationReport {
 // Returns how long each round's synchronisation took, in order.
 std::vector<double> RoundSeconds(const SimulationReport& report);
 
-// The job that Simulate runs, for tests that watch it.
+// The job that Simulate runs, for whoever watches it.
 ClusterOptions MakeClusterOptions(const SimulationOptions& options);
 
 // INVALID_ARGUMENT and FAILED_PRECONDITION as the planner says; INTERNAL with a report when a rule was broken; the

@@ -114,6 +114,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/preflight", 1},
                                                      {"tools/replay", 1},
                                                      {"tools/trace", 1},
+                                                     {"tools/view", 2},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;

@@ -41,9 +41,21 @@ export function percent(part: number): string {
   return `${value.toFixed(value >= 1 || value === 0 ? 0 : 1)} %`;
 }
 
+// Simulations count from their start.
+const LEAST_DATE_S = 1e8;
+
 export function clock(atS: number): string {
   const two = "2-digit";
-  return new Date(atS * 1000).toLocaleTimeString([], { hour: two, minute: two, second: two, hour12: false });
+  const timeZone = atS < LEAST_DATE_S ? "UTC" : undefined;
+  return new Date(atS * 1000).toLocaleTimeString([], { hour: two, minute: two, second: two, hour12: false, timeZone });
+}
+
+// As 1:02:03 or 2:03.
+export function elapsed(value: number): string {
+  const whole = Math.floor(value);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (parts[0] === 0) parts.shift();
+  return parts.map((part, i) => (i === 0 ? String(part) : String(part).padStart(2, "0"))).join(":");
 }
 
 export function count(value: number): string {

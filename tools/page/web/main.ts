@@ -1,9 +1,10 @@
 // The page: what the scheduler tells goes to its parts.
 import { select } from "d3-selection";
 import { Chart, Sample } from "./chart";
-import { Feed } from "./feed";
+import { Feed, Listener } from "./feed";
 import * as format from "./format";
 import { OverlayMap } from "./map";
+import { Player } from "./player";
 import { awaited, History, insecure, Link, Member, RoundEntry, Status } from "./status";
 import { Table } from "./table";
 import { linkColumns, memberColumns } from "./columns";
@@ -187,7 +188,10 @@ function show(now: Status): void {
   showEvents(now);
 }
 
-new Feed({
+// `banyan view` serves the page so.
+const isRecording = document.body.hasAttribute("data-recording");
+
+const listener: Listener = {
   onStatus: show,
   onHistory: (newer) => {
     history.add(newer);
@@ -196,6 +200,11 @@ new Feed({
   onTrace: (round) => traced.set(round),
   onConnection: (live) => {
     byId("live").className = live ? "live" : "";
-    setText("live", live ? "live" : "no answer");
+    setText("live", live ? (isRecording ? "recording" : "live") : "no answer");
   },
-});
+};
+if (isRecording) {
+  new Player(byId("player"), listener);
+} else {
+  new Feed(listener);
+}

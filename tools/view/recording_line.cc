@@ -1,0 +1,72 @@
+#include "tools/view/recording_line.h"
+
+#include <cmath>
+#include <cstddef>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
+#include "tools/view/json_scan.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kBegin[] = "{\"banyan_recording\":";
+constexpr char kTime[] = ",\"at_s\":";
+constexpr char kStatus[] = ",\"status\":";
+constexpr size_t kShownBytes = 40;
+
+absl::Status ExpectedLine(absl::string_view line) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected a line of a recording, which begins with ", kBegin, kRecordingVersion, kTime, ", got \"",
+                   absl::CHexEscape(line.substr(0, kShownBytes)),
+                   "\"; `banyan status --watch --record` and `banyan sim --record` write one"));
+}
+
+absl::Status Damaged(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("damaged: ", what, "; take the line out to view the rest"));
+}
+
+// Takes what is before `end`, and it, off the text; false when it is not there.
+bool TakeUntil(absl::string_view end, absl::string_view& text, absl::string_view& taken) {
+  const size_t at = text.find(end);
+  if (at == absl::string_view::npos) return false;
+  taken = text.substr(0, at);
+  text.remove_prefix(at + end.size());
+  return true;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status) {
+  if (!absl::StartsWith(status, "{")) return absl::InvalidArgumentError("expected a status as an object of JSON");
+  if (const absl::Status scanned = ScanJson(status); !scanned.ok()) return scanned;
+  return absl::StrCat(kBegin, kRecordingVersion, kTime, absl::StrFormat("%.3f", at_s), kStatus, status, "}");
+}
+
+absl::StatusOr<RecordingLine> ReadRecordingLine(absl::string_view line) {
+  absl::string_view rest = line;
+  absl::string_view version, time;
+  int number = 0;
+  if (!absl::ConsumePrefix(&rest, kBegin) || !TakeUntil(kTime, rest, version) || !absl::SimpleAtoi(version, &number)) {
+    return ExpectedLine(line);
+  }
+  if (number != kRecordingVersion) {
+    return absl::InvalidArgumentError(absl::StrCat("expected version ", kRecordingVersion, " of recordings, got ",
+                                                   number, "; view it with the Banyan that recorded it"));
+  }
+  RecordingLine read;
+  if (!TakeUntil(kStatus, rest, time) || !absl::SimpleAtod(time, &read.at_s) || !std::isfinite(read.at_s)) {
+    return Damaged(absl::StrCat("expected a time in seconds and a status after ", kTime));
+  }
+  if (!absl::ConsumeSuffix(&rest, "}")) return Damaged("expected } at its end");
+  if (!absl::StartsWith(rest, "{")) return Damaged("expected an object of JSON as its status");
+  if (const absl::Status scanned = ScanJson(rest); !scanned.ok()) return Damaged(scanned.message());
+  read.status = rest;
+  return read;
+}
+
+}  // namespace banyan

@@ -1,0 +1,31 @@
+// A line of a recording: the status of a job, as its scheduler encoded it, and when that came. Each line says what it
+// is, so that parts of a recording are recordings, too. Pure functions.
+#ifndef BANYAN_TOOLS_VIEW_RECORDING_LINE_H_
+#define BANYAN_TOOLS_VIEW_RECORDING_LINE_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// Rises when lines change so that older programs cannot read them.
+inline constexpr int kRecordingVersion = 1;
+
+struct RecordingLine {
+  double at_s = 0;           // since 1970, or since a simulation began
+  absl::string_view status;  // JSON; a part of the line
+};
+
+// Encodes {"banyan_recording": version, "at_s": .., "status": ..}, without an end of line. INVALID_ARGUMENT when the
+// status is no object of JSON on one line.
+absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status);
+
+// Decodes it, and checks all of it. INVALID_ARGUMENT says what was expected, what came and what to do.
+absl::StatusOr<RecordingLine> ReadRecordingLine(absl::string_view line);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_VIEW_RECORDING_LINE_H_

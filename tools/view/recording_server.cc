@@ -1,0 +1,103 @@
+#include "tools/view/recording_server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "tools/page/job_history.h"
+#include "tools/page/page_files.h"
+#include "tools/reports/status_view.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kRecordingPath[] = "/api/recording/";
+constexpr char kJson[] = "application/json";
+// A reader waits for a part no longer than a moment.
+constexpr size_t kSamplesOfPart = 20;
+
+std::string Seconds(double at_s) { return absl::StrFormat("%.3f", at_s); }
+
+// The page's files, whose HTML says to its script that it shows a recording.
+std::vector<HttpRoute> PageRoutes() {
+  std::vector<HttpRoute> routes;
+  for (const PageFile& file : PageFiles()) {
+    routes.push_back({file.path, [file] {
+                        return HttpContent{file.content_type,
+                                           absl::StrReplaceAll(file.bytes, {{"<body>", "<body data-recording>"}})};
+                      }});
+  }
+  return routes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordingServer>> RecordingServer::Serve(const std::string& http, Recording recording,
+                                                                        double speed) {
+  std::unique_ptr<RecordingServer> server(new RecordingServer(std::move(recording), speed));
+  std::vector<HttpRoute> routes = PageRoutes();
+  HttpRoute below;
+  below.path = kRecordingPath;
+  below.below = [self = server.get()](absl::string_view path) { return self->Answer(path); };
+  routes.push_back(std::move(below));
+  absl::StatusOr<std::unique_ptr<HttpServer>> served = HttpServer::Serve(http, std::move(routes));
+  if (!served.ok()) return served.status();
+  server->server_ = *std::move(served);
+  return server;
+}
+
+std::optional<HttpContent> RecordingServer::Answer(absl::string_view path) const {
+  if (path == "facts") return HttpContent{kJson, Facts()};
+  absl::StatusOr<std::string> answer = absl::NotFoundError("");
+  double at_s = 0;
+  size_t part = 0;
+  if (absl::ConsumePrefix(&path, "at/")) {
+    if (absl::SimpleAtod(path, &at_s) && std::isfinite(at_s)) answer = At(at_s);
+  } else if (absl::ConsumePrefix(&path, "history/")) {
+    if (absl::SimpleAtoi(path, &part)) answer = History(part);
+  }
+  if (!answer.ok()) return std::nullopt;
+  return HttpContent{kJson, *std::move(answer)};
+}
+
+size_t RecordingServer::samples() const { return std::min(recording_.size(), JobHistory::kMostRounds); }
+
+std::string RecordingServer::Facts() const {
+  const size_t parts = (samples() + kSamplesOfPart - 1) / kSamplesOfPart;
+  return absl::StrFormat(R"({"from_s":%s,"to_s":%s,"speed":%g,"history_parts":%d})", Seconds(recording_.from_s()),
+                         Seconds(recording_.to_s()), speed_, parts);
+}
+
+absl::StatusOr<std::string> RecordingServer::At(double at_s) const {
+  const size_t moment = recording_.Find(at_s);
+  const absl::StatusOr<std::string> status = recording_.Read(moment);
+  if (!status.ok()) return status;
+  const std::string next = moment + 1 < recording_.size() ? Seconds(recording_.at_s(moment + 1)) : "null";
+  return absl::StrCat("{\"at_s\":", Seconds(recording_.at_s(moment)), ",\"next_s\":", next, ",\"status\":", *status,
+                      "}");
+}
+
+absl::StatusOr<std::string> RecordingServer::History(size_t part) const {
+  const size_t count = samples();
+  if (part > count / kSamplesOfPart) return absl::NotFoundError("no such part");
+  JobHistory history;
+  for (size_t i = part * kSamplesOfPart; i < std::min(count, (part + 1) * kSamplesOfPart); ++i) {
+    const size_t moment = count == 1 ? 0 : i * (recording_.size() - 1) / (count - 1);
+    const absl::StatusOr<std::string> status = recording_.Read(moment);
+    if (!status.ok()) return status;
+    const absl::StatusOr<StatusView> view = ParseStatus(*status);
+    if (view.ok()) history.Add(*view, absl::UnixEpoch() + absl::Seconds(recording_.at_s(moment)), i + 1);
+  }
+  const std::string json = history.JsonSince(0);
+  return json.empty() ? R"({"all":false,"rounds":[],"policies":[]})" : json;
+}
+
+}  // namespace banyan

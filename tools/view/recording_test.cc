@@ -1,0 +1,154 @@
+#include "tools/view/recording.h"
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/testing/testing_protocol.h"
+#include "tools/view/recording_line.h"
+#include "tools/view/recording_writer.h"
+#include "tools/view/simulation_recorder.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string StatusOf(int policy) {
+  return absl::StrCat(R"({"job":"j","state":"running","epoch":1,"policy":)", policy,
+                      R"(,"nodes":[],"links":[],"trees":[],"keys":[]})");
+}
+
+std::string LineAt(double at_s, int policy = 1) { return *MakeRecordingLine(at_s, StatusOf(policy)) + "\n"; }
+
+std::string FileWith(const std::string& text) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/recording");
+  std::ofstream(path, std::ios::binary) << text;
+  return path;
+}
+
+std::string Refusal(const std::string& text) {
+  const absl::StatusOr<Recording> recording = Recording::Open(FileWith(text));
+  EXPECT_EQ(recording.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(recording.status().message());
+}
+
+TEST(RecordingTest, HasWhatWasWritten) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/written");
+  const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const double start_s = 1764280000.25;
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE((*writer)->Add(start_s + i, StatusOf(i)).ok());
+  EXPECT_EQ((*writer)->Add(start_s + 3, "{\"a\":\n1}").code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ((*writer)->Add(start_s + 3, "[]").code(), absl::StatusCode::kInvalidArgument);
+
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  ASSERT_EQ(recording->size(), 3u);
+  EXPECT_DOUBLE_EQ(recording->from_s(), start_s);
+  EXPECT_DOUBLE_EQ(recording->to_s(), start_s + 2);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(*recording->Read(i), StatusOf(static_cast<int>(i)));
+  EXPECT_EQ(recording->Find(0), 0u);
+  EXPECT_EQ(recording->Find(start_s + 0.9), 0u);
+  EXPECT_EQ(recording->Find(start_s + 1), 1u);
+  EXPECT_EQ(recording->Find(start_s + 99), 2u);
+}
+
+TEST(RecordingTest, SaysWhatIsWrongWithAFile) {
+  EXPECT_EQ(Recording::Open("/no/such/file").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Recording::Open("/tmp").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(Refusal(""), HasSubstr("line 1: expected a line of a recording, got an empty file"));
+  EXPECT_THAT(Refusal("job,round\n1,2\n"),
+              AllOf(HasSubstr("line 1: expected a line of a recording, which begins with {\"banyan_recording\":1,"),
+                    HasSubstr("got \"job,round\"; `banyan status --watch --record`")));
+  EXPECT_THAT(Refusal("PK"), HasSubstr("line 1: expected a line of a recording, which begins with "));
+  EXPECT_THAT(Refusal(StatusOf(1) + "\n"), HasSubstr("got \"{\\\"job\\\":"));
+  EXPECT_THAT(Refusal(R"({"banyan_recording":2,"at_s":1,"status":{}})"
+                      "\n"),
+              HasSubstr("line 1: expected version 1 of recordings, got 2; view it with the Banyan that"));
+  EXPECT_THAT(Refusal(LineAt(1).substr(0, 60)), HasSubstr("line 1: damaged: "));
+  EXPECT_THAT(Refusal(LineAt(1) + LineAt(2) + "\n" + LineAt(3)), HasSubstr(", line 3: expected a line of a recording"));
+  std::string damaged = LineAt(2);
+  damaged[damaged.size() / 2] = '\x01';
+  EXPECT_THAT(Refusal(LineAt(1) + damaged + LineAt(3)),
+              AllOf(HasSubstr(", line 2: damaged: expected "), HasSubstr("take the line out to view the rest")));
+  EXPECT_THAT(Refusal(LineAt(5) + LineAt(4)), HasSubstr(", line 2: expected a time of 5 s or later"));
+  for (const char* line :
+       {R"({"banyan_recording":1,"at_s":nan,"status":{}})", R"({"banyan_recording":1,"at_s":1,"status":[]})",
+        R"({"banyan_recording":1,"at_s":1,"status":{})", R"({"banyan_recording":1,"at_s":1})"}) {
+    EXPECT_THAT(Refusal(absl::StrCat(line, "\n")), HasSubstr("line 1: damaged: ")) << line;
+  }
+}
+
+TEST(RecordingTest, NeverMindALastLineInPart) {
+  const absl::StatusOr<Recording> recording =
+      Recording::Open(FileWith(LineAt(1) + LineAt(2) + LineAt(3).substr(0, 30)));
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->size(), 2u);
+}
+
+TEST(RecordingTest, SeesThatTheFileHasChanged) {
+  const std::string path = FileWith(LineAt(1) + LineAt(2));
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  std::filesystem::resize_file(path, 10);
+  EXPECT_EQ(recording->Read(1).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(RecordingTest, OfALongOneEveryOtherMomentIsKept) {
+  std::string text = LineAt(0);
+  const size_t lines = Recording::kMostMoments + 10;
+  for (size_t i = 1; i < lines; ++i) absl::StrAppend(&text, *MakeRecordingLine(static_cast<double>(i), "{}"), "\n");
+  const absl::StatusOr<Recording> recording = Recording::Open(FileWith(text));
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_LE(recording->size(), Recording::kMostMoments / 2 + 10);
+  EXPECT_EQ(recording->at_s(1), 2);
+  EXPECT_EQ(recording->to_s(), static_cast<double>(lines - 1));
+  EXPECT_EQ(*recording->Read(recording->size() - 1), "{}");
+}
+
+TEST(SimulationRecorderTest, StatusesComeLessOftenAsTimePasses) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/simulated");
+  const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  SimulationRecorder recorder(writer->get(), 1);
+  auto answers = std::make_unique<TestingProtocol>();
+  answers->on_message = [](MessageReceived& received, Actions& actions) {
+    TestingProtocol::Add(actions, Send{received.connection, StatusReply{StatusOf(1)}, {}});
+  };
+  const std::unique_ptr<Protocol> core = recorder.Wrap(std::move(answers));
+  const Timestamp start = Timestamp() + absl::Seconds(5);
+  core->Step(start, Started{});
+  constexpr int64_t kPace = SimulationRecorder::kStatusesOfPace;
+  while (core->NextDeadline() < start + absl::Seconds(7 * kPace)) core->Step(core->NextDeadline(), DeadlineReached{});
+  ASSERT_TRUE(recorder.status().ok()) << recorder.status();
+
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->at_s(kPace - 1), kPace - 1);
+  EXPECT_EQ(recording->at_s(kPace + 1) - recording->at_s(kPace), 2);
+  EXPECT_NEAR(static_cast<double>(recording->size()), 3 * kPace, 2);
+  EXPECT_NEAR(recording->to_s(), 7 * kPace, 4);
+}
+
+TEST(AtFullSizeTest, SizesGrowAndTimesStay) {
+  const std::string json =
+      R"({"rate_mbps":1.5,"policy":3,"predicted_round_seconds":2,"policy_reason":"2.5 instead of 0.5 Mbit/s",)"
+      R"("nodes":[{"memory":{"sums":10},"round":7}],"links":[{"mbps":0.25,"delay_ms":6,"bytes":100,"cut_chunks":2}],)"
+      R"("keys":[{"elements":128}]})";
+  const std::string scaled =
+      R"({"rate_mbps":6,"policy":3,"predicted_round_seconds":2,"policy_reason":"10 instead of 2 Mbit/s",)"
+      R"("nodes":[{"memory":{"sums":40},"round":7}],"links":[{"mbps":1,"delay_ms":6,"bytes":400,"cut_chunks":2}],)"
+      R"("keys":[{"elements":512}]})";
+  EXPECT_EQ(AtFullSize(json, 4), scaled);
+  EXPECT_EQ(AtFullSize(json, 1), json);
+}
+
+}  // namespace
+}  // namespace banyan

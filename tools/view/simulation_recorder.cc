@@ -1,0 +1,88 @@
+#include "tools/view/simulation_recorder.h"
+
+#include <regex>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "core/json_writer.h"
+#include "tools/metrics/scheduler_metrics.h"
+#include "tools/view/json_scan.h"
+
+namespace banyan {
+namespace {
+
+bool HasSize(absl::string_view around, absl::string_view name) {
+  return around == "memory" || absl::EndsWith(name, "mbps") || absl::EndsWith(name, "bytes") || name == "elements";
+}
+
+std::string Scaled(absl::string_view number, int64_t scale) {
+  uint64_t whole = 0;
+  if (absl::SimpleAtoi(number, &whole)) return absl::StrCat(whole * static_cast<uint64_t>(scale));
+  double value = 0;
+  BANYAN_CHECK(absl::SimpleAtod(number, &value));
+  return JsonWriter().Number(value * static_cast<double>(scale)).text();
+}
+
+// What the reasons of policies say of rates, in words.
+std::string WithRatesInWords(const std::string& json, int64_t scale) {
+  static const std::regex kPromise(R"(([0-9.e+-]+) instead of ([0-9.e+-]+) Mbit/s)");
+  std::string text;
+  auto rest = json.begin();
+  for (std::sregex_iterator match(json.begin(), json.end(), kPromise), end; match != end; ++match) {
+    absl::StrAppend(&text, std::string(rest, (*match)[0].first), Scaled((*match)[1].str(), scale), " instead of ",
+                    Scaled((*match)[2].str(), scale), " Mbit/s");
+    rest = (*match)[0].second;
+  }
+  return text + std::string(rest, json.end());
+}
+
+}  // namespace
+
+std::string AtFullSize(const std::string& json, int64_t scale) {
+  std::string text;
+  const char* rest = json.data();
+  const absl::Status scanned = ScanJson(json, [&](absl::string_view around, absl::string_view name,
+                                                  absl::string_view number) {
+    if (!HasSize(around, name)) return;
+    absl::StrAppend(&text, absl::string_view(rest, static_cast<size_t>(number.data() - rest)), Scaled(number, scale));
+    rest = number.data() + number.size();
+  });
+  BANYAN_CHECK(scanned.ok());
+  text.append(rest, json.data() + json.size());
+  return absl::StrContains(text, " instead of ") ? WithRatesInWords(text, scale) : text;
+}
+
+// Tells the recorder what the time is in each step.
+class SimulationRecorder::Timed : public Protocol {
+ public:
+  Timed(SimulationRecorder* recorder, std::unique_ptr<Protocol> core)
+      : recorder_(recorder), core_(std::move(core), [recorder](const std::string& json) { recorder->Take(json); }) {}
+
+  Actions Step(Timestamp now, Event event) override {
+    recorder_->now_ = now;
+    return core_.Step(now, std::move(event));
+  }
+  Timestamp NextDeadline() const override { return core_.NextDeadline(); }
+
+ private:
+  SimulationRecorder* const recorder_;
+  WatchedScheduler core_;
+};
+
+std::unique_ptr<Protocol> SimulationRecorder::Wrap(std::unique_ptr<Protocol> core) {
+  return std::make_unique<Timed>(this, std::move(core));
+}
+
+void SimulationRecorder::Take(const std::string& json) {
+  // A process's clock begins anywhere.
+  if (!start_.has_value()) start_ = next_ = now_;
+  if (now_ < next_ || !status_.ok()) return;
+  next_ = now_ + interval_;
+  if (++statuses_ % kStatusesOfPace == 0) interval_ *= 2;
+  status_ = writer_->Add(absl::ToDoubleSeconds(now_ - *start_), AtFullSize(json, scale_));
+}
+
+}  // namespace banyan

@@ -1,0 +1,135 @@
+#include "tools/view/view_command.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/testing/http_get.h"
+#include "tools/view/recording.h"
+#include "tools/view/recording_line.h"
+#include "tools/view/recording_server.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A job whose rounds take two seconds, and which gets another policy in the middle.
+std::string StatusAt(int second, int seconds) {
+  return absl::StrCat(R"({"job":"j","state":"running","epoch":1,"policy":)", second < seconds / 2 ? 1 : 2,
+                      R"(,"nodes":[{"name":"a","round":)", second / 2 + 1, R"(,"sync_seconds":0.5,"loss":1}],)",
+                      R"("links":[{"from":"a","to":"b","bytes":)", 1000 * second, R"(}],"trees":[],"keys":[]})");
+}
+
+std::string RecordingOf(int seconds) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/view_recording");
+  std::ofstream file(path, std::ios::binary);
+  for (int second = 0; second < seconds; ++second)
+    file << *MakeRecordingLine(100 + second, StatusAt(second, seconds)) << "\n";
+  return path;
+}
+
+class ServedRecording {
+ public:
+  explicit ServedRecording(int seconds) {
+    absl::StatusOr<Recording> recording = Recording::Open(RecordingOf(seconds));
+    EXPECT_TRUE(recording.ok()) << recording.status();
+    absl::StatusOr<std::unique_ptr<RecordingServer>> server =
+        RecordingServer::Serve("127.0.0.1:0", *std::move(recording), 2.5);
+    EXPECT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+  }
+
+  std::string Get(const std::string& path) const {
+    const std::string url = server_->url();
+    int port = 0;
+    EXPECT_TRUE(absl::SimpleAtoi(url.substr(17, url.size() - 18), &port)) << url;
+    return HttpGet(port, path);
+  }
+
+ private:
+  std::unique_ptr<RecordingServer> server_;
+};
+
+TEST(RecordingServerTest, ServesThePageAndEachMoment) {
+  const ServedRecording served(10);
+  EXPECT_THAT(served.Get("/"), AllOf(HasSubstr("<title>Banyan</title>"), HasSubstr("<body data-recording>")));
+  EXPECT_THAT(served.Get("/page.js"), HasSubstr("/api/recording/"));
+  EXPECT_THAT(served.Get("/api/recording/facts"),
+              EndsWith("\r\n\r\n"
+                       R"({"from_s":100.000,"to_s":109.000,"speed":2.5,"history_parts":1})"));
+  const auto moment = [](int second, const std::string& next) {
+    return absl::StrCat("\r\n\r\n{\"at_s\":", 100 + second, ".000,\"next_s\":", next,
+                        ",\"status\":", StatusAt(second, 10), "}");
+  };
+  EXPECT_THAT(served.Get("/api/recording/at/0"), EndsWith(moment(0, "101.000")));
+  EXPECT_THAT(served.Get("/api/recording/at/104.999"), EndsWith(moment(4, "105.000")));
+  EXPECT_THAT(served.Get("/api/recording/at/105"), EndsWith(moment(5, "106.000")));
+  EXPECT_THAT(served.Get("/api/recording/at/999"), EndsWith(moment(9, "null")));
+  for (const char* path : {"", "at/", "at/x", "at/nan", "history/-1", "history/7", "history/"}) {
+    EXPECT_THAT(served.Get(absl::StrCat("/api/recording/", path)), HasSubstr(" 404 ")) << path;
+  }
+}
+
+TEST(RecordingServerTest, TellsTheHistoryPartByPart) {
+  const ServedRecording served(50);
+  EXPECT_THAT(served.Get("/api/recording/facts"), HasSubstr("\"history_parts\":3}"));
+  EXPECT_THAT(served.Get("/api/recording/history/0"),
+              AllOf(HasSubstr(R"("rounds":[{"at_s":100,"round":1,"seconds":0.5,)"), HasSubstr(R"("round":10,)"),
+                    Not(HasSubstr(R"("round":11,)")), HasSubstr(R"("policies":[{"at_s":100,"policy":1,)")));
+  EXPECT_THAT(served.Get("/api/recording/history/1"),
+              AllOf(HasSubstr(R"({"at_s":120,"round":11,)"), HasSubstr(R"("policy":2,)")));
+  EXPECT_THAT(served.Get("/api/recording/history/2"),
+              AllOf(HasSubstr(R"("round":25,)"), Not(HasSubstr(R"("round":20,)"))));
+}
+
+TEST(RecordingServerTest, TheHistoryOfALongRecordingIsOfPartOfIt) {
+  const ServedRecording served(3000);
+  EXPECT_THAT(served.Get("/api/recording/facts"), HasSubstr("\"history_parts\":30}"));
+  EXPECT_THAT(served.Get("/api/recording/history/29"), HasSubstr(R"({"at_s":3099,"round":1500,)"));
+}
+
+TEST(ViewCommandTest, ServesUntilItIsStopped) {
+  std::ostringstream out, err;
+  // Comes before the command looks for it.
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTERM);
+  ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &stop, nullptr), 0);
+  ASSERT_EQ(kill(getpid(), SIGTERM), 0);
+  const std::string path = RecordingOf(10);
+  EXPECT_EQ(ViewCommand({path}, out, err), 0);
+  EXPECT_THAT(out.str(),
+              AllOf(HasSubstr(absl::StrCat(path, ", 9s, at http://127.0.0.1:")), HasSubstr("/ until Ctrl-C\n")));
+  EXPECT_EQ(err.str(), "");
+}
+
+TEST(ViewCommandTest, RefusesWhatItCannotShow) {
+  std::ostringstream out, err;
+  EXPECT_EQ(ViewCommand({}, out, err), 2);
+  EXPECT_EQ(ViewCommand({"a", "--speed", "0"}, out, err), 2);
+  EXPECT_EQ(ViewCommand({"a", "--http", "here"}, out, err), 2);
+  err.str("");
+  EXPECT_EQ(ViewCommand({"/no/such/file"}, out, err), 1);
+  EXPECT_THAT(err.str(), HasSubstr("banyan view: cannot read /no/such/file: No such file"));
+  EXPECT_EQ(out.str(), "");
+  EXPECT_EQ(ViewCommand({"--help"}, out, err), 0);
+  EXPECT_THAT(out.str(), HasSubstr("banyan view job.rec --speed 10"));
+}
+
+}  // namespace
+}  // namespace banyan
