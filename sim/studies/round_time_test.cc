@@ -32,11 +32,11 @@ TEST_P(RoundTimeTest, TheSimulatedRoundTakesAboutAsLong) {
   // As the scheduler plans when it learns of the model.
   const absl::StatusOr<Policy> first = MakePolicy(view, *config);
   ASSERT_TRUE(first.ok()) << first.status();
-  config->tensor_elements = options.tensor_elements;
+  config->tensors.assign(options.tensor_elements.begin(), options.tensor_elements.end());
   config->current_trees = first->trees;
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   ASSERT_TRUE(policy.ok()) << policy.status();
-  const absl::Duration predicted = PredictRoundTime(*policy, view, options.tensor_elements);
+  const absl::Duration predicted = PredictRoundTime(*policy, view, config->tensors);
   // It leaves out acknowledgements and takes lost packets as their mean.
   EXPECT_GT(report->synchronisation_p50, 0.92 * predicted);
   // Of many plans for a small model the one with the best prediction is taken, so that it is rather too good: 1.11.
