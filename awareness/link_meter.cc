@@ -48,16 +48,17 @@ void LinkMeter::OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now) {
   if (!clock_.Add(exchange)) return;
   const absl::Duration held = exchange.reply_sent - exchange.request_received;
   round_trip_.Add(now, exchange.reply_received - exchange.request_sent - held);
+  delay_.AddBack(now, now - heartbeat.sent_at);
   AddOneWay(0, exchange.request_sent, exchange.request_received, now);
 }
 
 void LinkMeter::AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now) {
+  if (size_bytes <= kSmallBytes) delay_.AddThere(now, received_at - sent_at);
   const std::optional<ClockOffset::Estimate> clock = clock_.At(now);
   if (!clock.has_value()) return;
   const absl::Duration one_way = received_at - sent_at - clock->offset;
   // Below the uncertainty it may be anything.
   if (one_way > clock->uncertainty && one_way_rate_.Add(size_bytes, one_way)) one_way_rate_at_ = now;
-  if (size_bytes <= kSmallBytes) delay_.Add(now, std::max(one_way, absl::ZeroDuration()));
 }
 
 std::optional<LinkMeter::Rate> LinkMeter::DecidingRate(Timestamp now) const {
@@ -79,7 +80,7 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
   measurement.rate_bps = std::clamp(rate->rate_bps, kLeastRateBps, kMostRateBps);
   measurement.one_way_delay_rate_bps = std::min(one_way_rate_.rate_bps(), kMostRateBps);
   measurement.is_backlogged = rate->is_backlogged;
-  measurement.delay = std::min(*delay_.least(), *round_trip_.least());
+  measurement.delay = std::min(delay_.least().value_or(*round_trip_.least() / 2), *round_trip_.least());
   measurement.age = now - rate->at;
   measurement.clock_offset = clock->offset;
   measurement.clock_uncertainty = clock->uncertainty;

@@ -14,9 +14,9 @@
 // looking for the rate and fills queues meanwhile, which hold back acks where all links of a job start together. The
 // rate that was learned until then is forgotten. No longer: a job that was told little learns most in its first round.
 //
-// The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken. So a standing queue
-// of other traffic adds to it. Nobody can tell which part of a round trip belongs to which direction. Where the two
-// differ the delay errs by half the difference (it is within clock_uncertainty).
+// The propagation delay is that of heartbeats and of chunks of at most kSmallBytes (PropagationDelay). So a standing
+// queue of other traffic adds to it. Nobody can tell which part of a round trip belongs to which direction: each
+// direction counts as half of it.
 // Thread-compatible; owned by Neighbour, one for each incarnation.
 #ifndef BANYAN_AWARENESS_LINK_METER_H_
 #define BANYAN_AWARENESS_LINK_METER_H_
@@ -29,6 +29,7 @@
 #include "awareness/clock_offset.h"
 #include "awareness/delivery_rate_estimator.h"
 #include "awareness/one_way_delay_estimator.h"
+#include "awareness/propagation_delay.h"
 #include "awareness/windowed_minimum.h"
 #include "core/time.h"
 #include "proto/peer_messages.h"
@@ -103,7 +104,7 @@ class LinkMeter {
   DeliveryRateEstimator delivery_rate_;
   ClockOffset clock_;
   WindowedMinimum round_trip_{DeliveryRateEstimator::kRoundTripWindow};  // of heartbeats
-  WindowedMinimum delay_{DeliveryRateEstimator::kRoundTripWindow};
+  PropagationDelay delay_{DeliveryRateEstimator::kRoundTripWindow};
   std::optional<Timestamp> started_at_;  // the first ack of a chunk that has a size
   bool is_starting_ = true;
   int64_t seen_ = 0;  // samples of delivery_rate_, at the last TakeNews
