@@ -48,7 +48,12 @@ Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, Planner
 
 absl::Status Replanner::OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
   InferSharing(now, from, links);
-  return links_.Accept(now, from, links);
+  const absl::Status accepted = links_.Accept(now, from, links);
+  if (!accepted.ok() || !infers_ways_) return accepted;
+  for (const NodeReport::Link& link : links) {
+    if (link.measurement.has_value()) delays_.Note(now, from, link.to, link.measurement->delay);
+  }
+  return accepted;
 }
 
 void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
@@ -59,7 +64,7 @@ void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeR
 
 NetworkView Replanner::View() {
   const NetworkView view = links_.View();
-  ways_ = hidden_ways_.are_suspected() ? FindSharedWays(view, sharing_.window()) : std::vector<SharedWay>();
+  ways_ = hidden_ways_.are_suspected() ? FindSharedWays(delays_.In(view), sharing_.window()) : std::vector<SharedWay>();
   return outages_.Without(ways_.empty() ? view : WithSharedWays(view, ways_));
 }
 
@@ -93,6 +98,7 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
   infers_sharing_ = InfersSharing(overlay, links_.believed());
   infers_ways_ = InfersWays(overlay, links_.believed());
   hidden_ways_.Forget();
+  delays_.Forget();
   ways_.clear();
   if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);

@@ -27,6 +27,7 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/policy/formulation.h"
 #include "scheduler/policy/hidden_ways.h"
+#include "scheduler/policy/least_delays.h"
 #include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/plan_computation.h"
@@ -181,6 +182,7 @@ class Replanner {
   bool infers_ways_;
   std::vector<SharedWay> ways_;  // of the newest plan
   HiddenWays hidden_ways_;
+  LeastDelays delays_;  // where ways are inferred
   TrafficLog traffic_;
   SharingInference sharing_;
   LinkOutages outages_;

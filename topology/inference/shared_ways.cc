@@ -11,8 +11,9 @@
 namespace banyan {
 namespace {
 
-// A way may be this much longer than the link: delays are measured one by one.
-constexpr double kDetour = 0.04;
+// A way may be this much longer than the link: delays are measured one by one, and each has in it what processes take
+// to read a message.
+constexpr double kDetour = 0.06;
 // Two links carry more together than one of them can: noise and queues make up less than that.
 constexpr double kMore = 1.25;
 // Nothing else goes over a link when others carry less than this part of what it does.
