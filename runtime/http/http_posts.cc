@@ -48,7 +48,7 @@ struct HttpPosts::Post {
   std::string body;
   bool is_taken = false;  // guarded by the mutex, as are the next two
   bool is_suspended = false;
-  std::optional<HttpAnswer> answer;
+  std::optional<PostAnswer> answer;
 };
 
 HttpPosts::HttpPosts() : shared_(std::make_shared<Shared>()) {}
@@ -115,10 +115,10 @@ void HttpPosts::Take(Post& post) {
   }
   // Who answers keeps the post, but not the request.
   post.route->take(post.sender, std::move(post.body),
-                   [self = post.self.lock()](HttpAnswer answer) { Answer(*self, std::move(answer)); });
+                   [self = post.self.lock()](PostAnswer answer) { Answer(*self, std::move(answer)); });
 }
 
-void HttpPosts::Answer(Post& post, HttpAnswer answer) {
+void HttpPosts::Answer(Post& post, PostAnswer answer) {
   const std::lock_guard<std::mutex> lock(post.shared->mutex);
   if (post.answer.has_value()) return;
   post.answer = std::move(answer);

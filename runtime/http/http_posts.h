@@ -40,7 +40,7 @@ class HttpPosts {
   struct Post;
 
   static void Take(Post& post);
-  static void Answer(Post& post, HttpAnswer answer);
+  static void Answer(Post& post, PostAnswer answer);
 
   const std::shared_ptr<Shared> shared_;  // with what routes answer with, which may outlive this
 };

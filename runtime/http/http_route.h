@@ -22,13 +22,13 @@ struct HttpContent {
 // when there is nothing new. `place` is how far the reader is, 0 at its start. The source moves it.
 using EventSource = std::function<std::string(uint64_t& place)>;
 
-struct HttpAnswer {
+struct PostAnswer {
   unsigned code = 200;
   HttpContent content;
 };
 
 // Answers a post. For any thread; only the first call counts, and none after the server's end.
-using AnswerPost = std::function<void(HttpAnswer answer)>;
+using AnswerPost = std::function<void(PostAnswer answer)>;
 
 // What a path takes by POST, and from whom. All functions are called on the server's thread.
 struct HttpPostRoute {

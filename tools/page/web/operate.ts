@@ -9,6 +9,8 @@ interface Answer {
 
 type Kind = "reconfigure" | "remove" | "stop";
 
+// A page that was opened by an address with a password must not ask by that address.
+const PATH = `${location.origin}/api/operator`;
 // Of the lines that differ, so many are shown.
 const MOST_CHANGES = 12;
 
@@ -74,7 +76,7 @@ export class Operator {
   // Shows what there is to be done here, or how one gets it.
   private async begin(): Promise<void> {
     try {
-      const answer: Answer = await (await fetch("/api/operator")).json();
+      const answer: Answer = await (await fetch(PATH)).json();
       this.panel.hidden = !answer.accepted && answer.text === "";
       this.unlockForm.hidden = !answer.accepted;
       this.answer.textContent = answer.text;
@@ -86,7 +88,7 @@ export class Operator {
   private async ask(path: string, body = ""): Promise<Answer> {
     try {
       const headers = { Authorization: `Bearer ${this.token}` };
-      const answer = await fetch(`/api/operator/${path}`, { method: "POST", headers, body });
+      const answer = await fetch(`${PATH}/${path}`, { method: "POST", headers, body });
       return await answer.json();
     } catch {
       return { accepted: false, text: "No answer: the scheduler may still have taken it. The job's state shows it." };
@@ -137,6 +139,8 @@ export class Operator {
     if (kind === "remove") this.fillNodes();
     this.showChoice();
     this.dialog.showModal();
+    // A key that is pressed twice must not stop a job.
+    this.cancel.focus();
   }
 
   private fillNodes(): void {
