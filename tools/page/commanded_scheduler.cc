@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 #include <variant>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/peer_text.h"
 
 namespace banyan {
 namespace {
@@ -19,7 +20,7 @@ constexpr ConnectionId kFirstConnection = ConnectionId(std::numeric_limits<uint6
 constexpr size_t kMostOverlays = 4;
 constexpr size_t kMostLogged = 200;
 
-std::string Loggable(absl::string_view text) { return absl::CEscape(text.substr(0, kMostLogged)); }
+std::string Loggable(absl::string_view text) { return PrintableText(std::string(text), kMostLogged); }
 
 std::string Describe(const Message& message) {
   if (const auto* remove = std::get_if<RemoveNode>(&message)) return absl::StrCat("remove ", Loggable(remove->name));

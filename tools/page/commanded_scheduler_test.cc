@@ -123,7 +123,7 @@ TEST_F(CommandedSchedulerTest, ANodeIsRemovedOnce) {
   reply = Order(RemoveNode{"n9\n"});
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_THAT((*reply)->text, HasSubstr("has no node named 'n9"));
-  EXPECT_THAT(logs_, Contains("operator 'ada' on the page: remove n9\\n"));
+  EXPECT_THAT(logs_, Contains("operator 'ada' on the page: remove n9?"));
 }
 
 TEST_F(CommandedSchedulerTest, TheJobIsStoppedForAllNodes) {
