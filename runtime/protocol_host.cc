@@ -145,6 +145,8 @@ absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
 
 void ProtocolHost::RequestStop() { parts_->queue->RequestStop(); }
 
+void ProtocolHost::Wake() { parts_->queue->Post(DeadlineReached{}); }
+
 std::shared_ptr<SessionPort> ProtocolHost::NewLocalPort() {
   return std::make_shared<LocalPort>(
       [this](WorkerConnection::Reply reply) { return parts_->NewWorkerConnection(std::move(reply)); });

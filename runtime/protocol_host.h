@@ -78,6 +78,8 @@ class ProtocolHost {
   absl::Status Run(std::unique_ptr<Protocol> protocol);
   // Makes the core see StopRequested. Async-signal-safe; may come before Run; may come often.
   void RequestStop();
+  // Makes the core see DeadlineReached soon, so that it looks for what its owner has laid down for it.
+  void Wake();
 
   // A worker inside this process; the same way as through the socket.
   std::shared_ptr<SessionPort> NewLocalPort();

@@ -55,6 +55,16 @@ TEST(ProtocolHostTest, AnAddressThatCannotBeBoundIsAnError) {
   EXPECT_FALSE(ProtocolHost::Create({.worker_socket = "/no/scheme"}).ok());
 }
 
+TEST(ProtocolHostTest, ACoreWithoutDeadlinesCanBeWoken) {
+  auto host = Host();
+  auto core = std::make_unique<Testing>();
+  std::thread other;
+  core->on_started = [&](Timestamp, Actions&) { other = std::thread([&host] { host->Wake(); }); };
+  core->on_deadline = [](Timestamp, Actions& actions) { Testing::Add(actions, Stop{absl::OkStatus()}); };
+  EXPECT_TRUE(host->Run(std::move(core)).ok());
+  other.join();
+}
+
 TEST(ProtocolHostTest, CarriesActionsOutInOrder) {
   std::vector<std::string> log;
   auto host = Host({.log = [&log](LogLevel, absl::string_view text) { log.emplace_back(text); }});

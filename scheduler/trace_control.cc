@@ -14,7 +14,9 @@ void TraceControl::On(ConnectionId connection, const TraceRounds& order) {
   const auto refuse = [&](const std::string& why) { context_->outbox.Send(connection, OperatorReply{false, why}); };
   if (!job_->IsRunning()) return refuse("no round is there to be traced: the job does not run");
   if (running_.has_value()) {
-    const absl::Duration left = running_->notes_until - context_->now + kAnswerWithin;
+    // A node that still sends has its own time, beyond that of the notes.
+    const Timestamp end = std::max(running_->notes_until + kAnswerWithin, running_->deadline);
+    const absl::Duration left = end - context_->now;
     return refuse(absl::StrCat("another trace is under way; it ends within ",
                                absl::FormatDuration(absl::Ceil(left, absl::Seconds(1)))));
   }
@@ -85,7 +87,6 @@ void TraceControl::On(NodeId node, const TracePiece& piece) {
   if (of_node->records > size_t{running_->share} + kMostNodeRecords / 8 || piece.of_node.node != node) {
     return GiveUp(node, "it sent other records than it was asked for");
   }
-  of_node->has_sent = true;
   if (running_->phase == Phase::kSends) running_->deadline = context_->now + kAnswerWithin;
   TracePiece passed = piece;
   passed.of_node.name = members_->NameOf(node);

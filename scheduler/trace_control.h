@@ -58,7 +58,6 @@ class TraceControl {
   struct NodeTrace {
     bool is_ready = false;
     size_t records = 0;  // that came
-    bool has_sent = false;
   };
   struct Running {
     TraceId id;

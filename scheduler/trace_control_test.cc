@@ -95,6 +95,18 @@ TEST_F(TraceControlTest, OneTraceAtATimeAndOnlyOfAJobThatRuns) {
   EXPECT_THAT(Pieces(), IsEmpty());
 }
 
+TEST_F(TraceControlTest, ATraceIsUnderWayAsLongAsItsNodesMaySend) {
+  Ask(2, absl::Seconds(20));
+  ReadyAll();
+  harness_.Advance(absl::Seconds(21), {1, 2, 3});
+  EXPECT_EQ(LastStep(1), Step::kSend);
+  harness_.Advance(absl::Seconds(8), {1, 2, 3});
+  // The next piece may take its ten seconds, though the notes ended nine seconds ago.
+  Send(1, false);
+  Ask();
+  EXPECT_THAT(Refusal(), HasSubstr("another trace is under way; it ends within 10s"));
+}
+
 TEST_F(TraceControlTest, NodesThatDieOrRefuseAreNamedAndTheOthersGoOn) {
   Ask();
   harness_.Receive(2, TraceReady{kTrace, Round(3), "n2 notes rounds already"});

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "access/secret_file.h"
 #include "core/version.h"
 #include "posix/stop_signals.h"
@@ -23,7 +24,9 @@
 #include "runtime/etcd/etcd_record_store.h"
 #include "runtime/protocol_host.h"
 #include "runtime/records/directory_record_store.h"
+#include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/state/recovered_state.h"
 #include "tools/command_line.h"
 #include "tools/daemon/daemon_address.h"
 #include "tools/daemon/daemon_log.h"
@@ -34,9 +37,13 @@
 #include "tools/daemon/state_place.h"
 #include "tools/flags/key_flags.h"
 #include "tools/metrics/scheduler_metrics.h"
+#include "tools/page/commanded_scheduler.h"
 #include "tools/page/job_page.h"
+#include "tools/page/operator_routes.h"
+#include "tools/page/order_desk.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/yaml_reader.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 
@@ -58,13 +65,24 @@ struct SchedulerFlags {
   KeyFlags keys;
   std::optional<SecurityOptions> security = std::nullopt;  // as `keys` say
   std::string token_file;
-  std::string token = {};  // as the file says; empty: everybody may read the page
+  std::vector<PageOperator> operator_files;  // with names of files in place of tokens
+  PageAccess access = {};                    // to the page, as the files say
+  std::string overlay_text = {};             // of the file
   std::string log_level = "info";
   bool log_json = false;
   std::string report;
   bool stay = false;
   bool another = false;
 };
+
+absl::Status ReadOperatorFlag(absl::string_view text, std::vector<PageOperator>& operators) {
+  const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  if (!IsName(parts.first) || parts.second.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("expected NAME=FILE with ", kNameRule, ", got '", text, "'"));
+  }
+  operators.push_back({std::string(parts.first), std::string(parts.second)});
+  return absl::OkStatus();
+}
 
 CommandLine MakeCommandLine(SchedulerFlags& flags) {
   CommandLine line(
@@ -82,6 +100,10 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Text("http-token", "FILE",
             "a token that readers of scheduler.http must give, in a file of mode 0600; default: everybody may read",
             &flags.token_file);
+  line.Repeated("http-operator", "NAME=FILE",
+                "an operator who reconfigures, removes and stops on the page of scheduler.http with the token in the "
+                "file, of mode 0600; may be given for several; default: nobody",
+                [&flags](absl::string_view text) { return ReadOperatorFlag(text, flags.operator_files); });
   line.Text("state-dir", "DIRECTORY",
             "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
@@ -106,8 +128,11 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   return line;
 }
 
-absl::StatusOr<OverlayConfig> LoadJob(const std::string& path) {
-  absl::StatusOr<OverlayConfig> overlay = LoadOverlay(path);
+absl::StatusOr<OverlayConfig> LoadJob(SchedulerFlags& flags) {
+  absl::StatusOr<std::string> text = ReadOverlayText(flags.overlay);
+  if (!text.ok()) return text.status();
+  flags.overlay_text = *std::move(text);
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(flags.overlay_text, flags.overlay);
   if (!overlay.ok()) return overlay.status();
   if (absl::Status status = ValidateForJob(*overlay); !status.ok()) return status;
   return overlay;
@@ -178,11 +203,20 @@ absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay,
   return flags.port_file.empty() ? absl::OkStatus() : WritePortFile(flags.port_file, address);
 }
 
+// Returns the text that the job of these records goes on under: that of its last reconfiguration, else `file`.
+std::string RunningOverlay(const StoredRecords& stored, const OverlayConfig& overlay, const std::string& file) {
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, overlay.job, NodeNames(overlay));
+  // An error keeps the core from starting, and it says so.
+  return state.ok() && state->is_running() && state->overlay.has_value() ? state->overlay->yaml : file;
+}
+
 // Runs the core on a host of its own until it stops.
 absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StatePlace& place, const StopSignals& signals,
                    OverlayConfig overlay, const LogFunction& log) {
   const std::string http = overlay.scheduler.http;
+  const auto desk = std::make_shared<OrderDesk>([&host] { host.Wake(); });
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
+  desk->SetOverlay(RunningOverlay(options.stored, overlay, flags.overlay_text));
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
   if (!flags.security.has_value()) options.keyless_address = host.bound_address();
@@ -191,10 +225,11 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   options.precision = *std::move(precision);
   std::optional<RunReport> report;
   if (options.precision.has_value()) report.emplace(flags.report, place, log);
-  std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
+  std::unique_ptr<Protocol> core = std::make_unique<CommandedScheduler>(
+      std::make_unique<SchedulerCore>(std::move(overlay), std::move(options)), desk);
   std::unique_ptr<JobPage> page;
   if (!http.empty()) {
-    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.token);
+    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.access, desk);
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }
@@ -270,6 +305,22 @@ absl::Status CheckKeys(const SchedulerFlags& flags, const OverlayConfig& overlay
       ", got that of ", flags.security->keys.public_key));
 }
 
+// Reads the files of those who may use the page.
+absl::Status ReadAccess(SchedulerFlags& flags) {
+  if (!flags.token_file.empty()) {
+    absl::StatusOr<std::string> token = ReadTokenFile(flags.token_file);
+    if (!token.ok()) return token.status();
+    flags.access.readers_token = *std::move(token);
+  }
+  for (const PageOperator& named : flags.operator_files) {
+    absl::StatusOr<std::string> token = ReadTokenFile(named.token);
+    if (!token.ok()) return token.status();
+    flags.access.operators.push_back({named.name, *std::move(token)});
+  }
+  const absl::Status status = CheckAccess(flags.access);
+  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat("--http-operator: ", status.message()));
+}
+
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
 absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const OverlayConfig& overlay,
                                          const std::string& state_home) {
@@ -279,8 +330,9 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
                                                    " schedulers"));
   }
   if (absl::Status status = CheckKeys(flags, overlay); !status.ok()) return status;
-  if (!flags.token.empty() && overlay.scheduler.http.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("--http-token: expected scheduler.http in ", overlay.file_name));
+  if (overlay.scheduler.http.empty() && !(flags.token_file.empty() && flags.operator_files.empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(flags.token_file.empty() ? "--http-operator" : "--http-token",
+                                                   ": expected scheduler.http in ", overlay.file_name));
   }
   if (absl::Status status = LoadPrecision(overlay).status(); !status.ok()) return status;
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
@@ -315,15 +367,11 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
       return line.UsageError(absl::StrCat("--listen: ", status.message()), err);
     }
   }
-  absl::StatusOr<OverlayConfig> overlay = LoadJob(flags.overlay);
+  absl::StatusOr<OverlayConfig> overlay = LoadJob(flags);
   absl::Status status = overlay.status();
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   status.Update(security.status());
-  if (!flags.token_file.empty()) {
-    absl::StatusOr<std::string> token = ReadTokenFile(flags.token_file);
-    status.Update(token.status());
-    if (token.ok()) flags.token = *std::move(token);
-  }
+  status.Update(ReadAccess(flags));
   if (status.ok()) {
     flags.security = *std::move(security);
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);

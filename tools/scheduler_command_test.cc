@@ -1,5 +1,7 @@
 #include "tools/scheduler_command.h"
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -85,6 +87,27 @@ TEST_F(SchedulerCommandTest, KeepsItsStateInOnePlace) {
   state_home_ = "";
   EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1")}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected --state-dir"));
+}
+
+TEST_F(SchedulerCommandTest, OperatorsOfThePageHaveTokensOfTheirOwn) {
+  const auto file = [](const std::string& name, const std::string& token, int mode) {
+    const std::string path = ::testing::TempDir() + "/" + name;
+    std::ofstream(path) << token << "\n";
+    EXPECT_EQ(chmod(path.c_str(), static_cast<mode_t>(mode)), 0);
+    return path;
+  };
+  const std::string ada = file("ada", "0123456789abcdef", 0600);
+  const std::string open = file("open", "0123456789abcdeg", 0644);
+  const std::string job = Job("address: tcp://127.0.0.1:1, http: 127.0.0.1:0");
+  EXPECT_EQ(Run({job, "--check", "--http-operator", ada}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--http-operator: expected NAME=FILE"));
+  EXPECT_EQ(Run({job, "--check", "--http-operator", "ada=" + open}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr(open));
+  EXPECT_EQ(Run({job, "--check", "--http-operator", "ada=" + ada, "--http-token", ada}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("a token of their own"));
+  EXPECT_EQ(Run({job, "--check", "--http-operator", "ada=" + ada}), 0) << err_.str();
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1"), "--check", "--http-operator", "ada=" + ada}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--http-operator: expected scheduler.http"));
 }
 
 }  // namespace

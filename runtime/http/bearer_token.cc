@@ -1,5 +1,6 @@
 #include "runtime/http/bearer_token.h"
 
+#include <optional>
 #include <string>
 
 #include "absl/strings/ascii.h"
@@ -7,6 +8,18 @@
 #include "absl/strings/match.h"
 
 namespace banyan {
+namespace {
+
+// Returns what follows the scheme in the value of the header Authorization; nothing where it is another scheme.
+std::optional<absl::string_view> CredentialsOf(absl::string_view authorization, absl::string_view scheme) {
+  const size_t space = authorization.find(' ');
+  if (space == absl::string_view::npos || !absl::EqualsIgnoreCase(authorization.substr(0, space), scheme)) {
+    return std::nullopt;
+  }
+  return absl::StripAsciiWhitespace(authorization.substr(space));
+}
+
+}  // namespace
 
 bool IsSameSecret(absl::string_view a, absl::string_view b) {
   if (a.size() != b.size()) return false;
@@ -19,14 +32,16 @@ bool IsSameSecret(absl::string_view a, absl::string_view b) {
   return difference == 0;
 }
 
+bool GivesBearerToken(absl::string_view authorization, absl::string_view token) {
+  const std::optional<absl::string_view> given = CredentialsOf(authorization, "bearer");
+  return given.has_value() && IsSameSecret(*given, token);
+}
+
 bool GivesToken(absl::string_view authorization, absl::string_view token) {
-  const size_t space = authorization.find(' ');
-  if (space == absl::string_view::npos) return false;
-  const absl::string_view scheme = authorization.substr(0, space);
-  const absl::string_view given = absl::StripAsciiWhitespace(authorization.substr(space));
-  if (absl::EqualsIgnoreCase(scheme, "bearer")) return IsSameSecret(given, token);
+  if (GivesBearerToken(authorization, token)) return true;
+  const std::optional<absl::string_view> given = CredentialsOf(authorization, "basic");
   std::string name_and_password;
-  if (!absl::EqualsIgnoreCase(scheme, "basic") || !absl::Base64Unescape(given, &name_and_password)) return false;
+  if (!given.has_value() || !absl::Base64Unescape(*given, &name_and_password)) return false;
   const size_t colon = name_and_password.find(':');
   return colon != std::string::npos && IsSameSecret(absl::string_view(name_and_password).substr(colon + 1), token);
 }

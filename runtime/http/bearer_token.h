@@ -13,6 +13,9 @@ bool IsSameSecret(absl::string_view a, absl::string_view b);
 // 2.1), or as a browser does whose user has typed it as the password of any name (Basic, RFC 7617).
 bool GivesToken(absl::string_view authorization, absl::string_view token);
 
+// The same of programs and scripts alone: a browser adds no Bearer to what a foreign page makes it send.
+bool GivesBearerToken(absl::string_view authorization, absl::string_view token);
+
 }  // namespace banyan
 
 #endif  // BANYAN_RUNTIME_HTTP_BEARER_TOKEN_H_

@@ -18,6 +18,12 @@ TEST(BearerTokenTest, ProgramsAndBrowsersGiveIt) {
   EXPECT_TRUE(GivesToken(absl::StrCat("Basic ", absl::Base64Escape(absl::StrCat(":", kToken))), kToken));
 }
 
+TEST(BearerTokenTest, WhatABrowserAddsByItselfIsNoBearer) {
+  EXPECT_TRUE(GivesBearerToken(absl::StrCat("Bearer ", kToken), kToken));
+  EXPECT_FALSE(GivesBearerToken(absl::StrCat("Basic ", absl::Base64Escape(absl::StrCat("me:", kToken))), kToken));
+  EXPECT_FALSE(GivesBearerToken("", kToken));
+}
+
 TEST(BearerTokenTest, NothingElseDoes) {
   for (const std::string& given :
        {std::string(), std::string(kToken), std::string("Bearer"), std::string("Bearer "),

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 
 namespace banyan {
 
@@ -16,6 +17,13 @@ bool IsAddressOrLocalhost(absl::string_view host) {
   }
   const std::string name(host.substr(0, host.rfind(':')));
   return inet_pton(AF_INET, name.c_str(), &address) == 1 || absl::EqualsIgnoreCase(name, "localhost");
+}
+
+bool IsSameOrigin(absl::string_view origin, absl::string_view host) {
+  if (origin.empty()) return true;
+  // The scheme may differ: a proxy in front of this server may speak TLS.
+  return (absl::ConsumePrefix(&origin, "http://") || absl::ConsumePrefix(&origin, "https://")) && !host.empty() &&
+         absl::EqualsIgnoreCase(origin, host);
 }
 
 }  // namespace banyan

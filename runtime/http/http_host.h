@@ -10,6 +10,10 @@ namespace banyan {
 // reaches a server on loopback under the name of its own site, when that is made to resolve to 127.0.0.1; not so.
 bool IsAddressOrLocalhost(absl::string_view host);
 
+// Tells if `origin`, the header that browsers add to a post, names a page of the server that `host` names. Programs add
+// none, and it is empty.
+bool IsSameOrigin(absl::string_view origin, absl::string_view host);
+
 }  // namespace banyan
 
 #endif  // BANYAN_RUNTIME_HTTP_HTTP_HOST_H_

@@ -19,5 +19,16 @@ TEST(HttpHostTest, NamesAndWhatIsNoHostAre) {
   }
 }
 
+TEST(HttpHostTest, OnlyItsOwnPagesAndProgramsAreOfTheSameOrigin) {
+  EXPECT_TRUE(IsSameOrigin("", "h:7780"));
+  EXPECT_TRUE(IsSameOrigin("http://h:7780", "h:7780"));
+  EXPECT_TRUE(IsSameOrigin("https://H", "h"));
+  for (const char* origin : {"null", "h:7780", "http://h:7781", "http://h", "http://evil.example", "http://h:7780.evil",
+                             "ftp://h:7780", "http://"}) {
+    EXPECT_FALSE(IsSameOrigin(origin, "h:7780")) << origin;
+  }
+  EXPECT_FALSE(IsSameOrigin("http://", ""));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -2,11 +2,13 @@
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_ROUTE_H_
 #define BANYAN_RUNTIME_HTTP_HTTP_ROUTE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace banyan {
@@ -20,6 +22,26 @@ struct HttpContent {
 // when there is nothing new. `place` is how far the reader is, 0 at its start. The source moves it.
 using EventSource = std::function<std::string(uint64_t& place)>;
 
+struct PostAnswer {
+  unsigned code = 200;
+  HttpContent content;
+};
+
+// Answers a post. For any thread; only the first call counts, and none after the server's end.
+using AnswerPost = std::function<void(PostAnswer answer)>;
+
+// What a path takes by POST, and from whom. All functions are called on the server's thread.
+struct HttpPostRoute {
+  size_t most_bytes = 0;  // of a body
+  // Returns the name of whoever gives `authorization`, the value of that header, before the body is read. Otherwise
+  // UNAUTHENTICATED, which is answered by 401, or PERMISSION_DENIED, by 403.
+  std::function<absl::StatusOr<std::string>(absl::string_view authorization)> admit;
+  // Takes what `sender`, as `admit` names them, has sent. The answer may come later, and keeps nobody else waiting.
+  std::function<void(std::string sender, std::string body, AnswerPost answer)> take;
+  // Returns how the client is told why the server refuses.
+  std::function<HttpContent(absl::string_view why)> refusal;
+};
+
 // All functions are called on the server's thread.
 struct HttpRoute {
   std::string path;
@@ -28,6 +50,7 @@ struct HttpRoute {
   bool is_for_all = false;       // also for those without the token
   // In place of `answer`, for all paths that begin with `path`: `rest` is what follows it. Nothing: there is no such.
   std::function<std::optional<HttpContent>(absl::string_view rest)> below = nullptr;
+  std::optional<HttpPostRoute> post = std::nullopt;  // in place of all others
 };
 
 }  // namespace banyan

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "runtime/http/bearer_token.h"
+#include "runtime/http/http_answer.h"
 #include "runtime/http/http_host.h"
 
 namespace banyan {
@@ -24,56 +25,27 @@ namespace {
 // So much can silent clients hold, and for so long.
 constexpr unsigned kMostConnections = 16;
 constexpr unsigned kTimeoutSeconds = 5;
-// What a client may send, which is no more than a request's headers; and what waits to be sent to it.
+// Of a request's headers, of a piece of its body, and of what waits to be sent to the client.
 constexpr size_t kConnectionMemoryBytes = 16 << 10;
-constexpr char kText[] = "text/plain; charset=utf-8";
-
-// What a browser may do with an answer: nothing that comes from elsewhere, nor show it inside another page.
-constexpr const char* kHeaders[][2] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
-    {"X-Content-Type-Options", "nosniff"},
-    {"X-Frame-Options", "DENY"},
-    {"Referrer-Policy", "no-referrer"},
-    {"Cross-Origin-Resource-Policy", "same-origin"},
-    {"Cache-Control", "no-store"},
-};
-
-// Consumes `response`, which may be nullptr.
-int Queue(MHD_Connection* connection, unsigned code, const char* content_type, MHD_Response* response) {
-  if (response == nullptr) return MHD_NO;
-  const auto release = absl::MakeCleanup([response] { MHD_destroy_response(response); });
-  if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type) == MHD_NO) return MHD_NO;
-  for (const auto& [name, value] : kHeaders) {
-    if (MHD_add_response_header(response, name, value) == MHD_NO) return MHD_NO;
-  }
-  return MHD_queue_response(connection, code, response);
-}
-
-// Copies `body`.
-MHD_Response* MakeResponse(absl::string_view body) {
-  return MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
-}
-
-int QueueText(MHD_Connection* connection, unsigned code, const char* content_type, absl::string_view body) {
-  return Queue(connection, code, content_type, MakeResponse(body));
-}
 
 int QueueUnauthorized(MHD_Connection* connection) {
-  MHD_Response* const response =
-      MakeResponse("expected the token: `Authorization: Bearer TOKEN`, or as the password in a browser\n");
   // Basic, which makes browsers ask for it.
-  const bool is_whole = response != nullptr && MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE,
-                                                                       "Basic realm=\"banyan\"") == MHD_YES;
-  if (response != nullptr && !is_whole) MHD_destroy_response(response);
-  return is_whole ? Queue(connection, MHD_HTTP_UNAUTHORIZED, kText, response) : MHD_NO;
+  return QueueText(connection, MHD_HTTP_UNAUTHORIZED, kPlainText,
+                   "expected the token: `Authorization: Bearer TOKEN`, or as the password in a browser\n",
+                   "Basic realm=\"banyan\"");
 }
 
 MHD_Result HandleRequest(void* server, MHD_Connection* connection, const char* path, const char* method, const char*,
-                         const char*, size_t* upload_size_bytes, void**) {
-  *upload_size_bytes = 0;
-  return static_cast<MHD_Result>(static_cast<HttpServer*>(server)->Handle(connection, path, method));
+                         const char* data, size_t* data_bytes, void** post) {
+  auto* const self = static_cast<HttpServer*>(server);
+  if (*post != nullptr) return static_cast<MHD_Result>(HttpPosts::Continue(connection, *post, data, data_bytes));
+  *data_bytes = 0;
+  return static_cast<MHD_Result>(self->Handle(connection, path, method, post));
+}
+
+void EndRequest(void*, MHD_Connection*, void** post, MHD_RequestTerminationCode) {
+  if (*post != nullptr) HttpPosts::Close(*post);
+  *post = nullptr;
 }
 
 void IgnoreLog(void*, const char*, va_list) {}
@@ -90,9 +62,9 @@ MHD_Daemon* StartDaemon(const addrinfo& at, HttpServer* server) {
   const unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME |
                          (at.ai_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
   return MHD_start_daemon(flags, 0, nullptr, nullptr, &HandleRequest, server, MHD_OPTION_EXTERNAL_LOGGER, &IgnoreLog,
-                          nullptr, MHD_OPTION_SOCK_ADDR, at.ai_addr, MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
-                          MHD_OPTION_CONNECTION_TIMEOUT, kTimeoutSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-                          kConnectionMemoryBytes, MHD_OPTION_END);
+                          nullptr, MHD_OPTION_NOTIFY_COMPLETED, &EndRequest, nullptr, MHD_OPTION_SOCK_ADDR, at.ai_addr,
+                          MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kTimeoutSeconds,
+                          MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionMemoryBytes, MHD_OPTION_END);
 }
 
 }  // namespace
@@ -138,29 +110,35 @@ const HttpRoute* HttpServer::FindRoute(absl::string_view path) const {
 
 bool HttpServer::IsAdmitted(MHD_Connection* connection, const HttpRoute* route) const {
   if (token_.empty() || (route != nullptr && route->is_for_all)) return true;
-  const char* given = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-  return given != nullptr && GivesToken(given, token_);
+  return GivesToken(FindHeader(connection, MHD_HTTP_HEADER_AUTHORIZATION), token_);
 }
 
-int HttpServer::Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method) {
-  if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
-    return QueueText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, kText, "expected GET or HEAD\n");
+int HttpServer::Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method, void** post) {
+  const bool is_post = method == MHD_HTTP_METHOD_POST;
+  if (!is_post && method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
+    return QueueText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, kPlainText, "expected GET, HEAD or POST\n");
   }
-  const char* host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-  if (is_loopback_ && host != nullptr && !IsAddressOrLocalhost(host)) {
-    return QueueText(connection, MHD_HTTP_MISDIRECTED_REQUEST, kText,
+  const absl::string_view host = FindHeader(connection, MHD_HTTP_HEADER_HOST);
+  if (is_loopback_ && !host.empty() && !IsAddressOrLocalhost(host)) {
+    return QueueText(connection, MHD_HTTP_MISDIRECTED_REQUEST, kPlainText,
                      "expected the host that was asked for to be localhost or an address\n");
   }
   const HttpRoute* const route = FindRoute(path);
+  const bool takes_posts = route != nullptr && route->post.has_value();
+  if (is_post && takes_posts) return posts_.Begin(connection, &*route->post, post);
   if (!IsAdmitted(connection, route)) return QueueUnauthorized(connection);
-  return route == nullptr ? QueueNotFound(connection)
-                          : Answer(connection, *route, path, method == MHD_HTTP_METHOD_HEAD);
+  if (route == nullptr) return QueueNotFound(connection);
+  if (is_post || takes_posts) {
+    return QueueText(connection, MHD_HTTP_METHOD_NOT_ALLOWED, kPlainText,
+                     is_post ? "expected GET or HEAD\n" : "expected POST\n");
+  }
+  return Answer(connection, *route, path, method == MHD_HTTP_METHOD_HEAD);
 }
 
 int HttpServer::QueueNotFound(MHD_Connection* connection) const {
   const std::string paths =
       absl::StrJoin(routes_, ", ", [](std::string* out, const HttpRoute& known) { absl::StrAppend(out, known.path); });
-  return QueueText(connection, MHD_HTTP_NOT_FOUND, kText, absl::StrCat("expected one of ", paths, "\n"));
+  return QueueText(connection, MHD_HTTP_NOT_FOUND, kPlainText, absl::StrCat("expected one of ", paths, "\n"));
 }
 
 int HttpServer::Answer(MHD_Connection* connection, const HttpRoute& route, absl::string_view path, bool is_head) {
@@ -176,13 +154,14 @@ int HttpServer::Answer(MHD_Connection* connection, const HttpRoute& route, absl:
   constexpr char kEvents[] = "text/event-stream; charset=utf-8";
   if (is_head) return QueueText(connection, MHD_HTTP_OK, kEvents, "");
   MHD_Response* const response = streams_.Open(connection, &route.events);
-  if (response != nullptr) return Queue(connection, MHD_HTTP_OK, kEvents, response);
-  return QueueText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, kText,
+  if (response != nullptr) return QueueResponse(connection, MHD_HTTP_OK, kEvents, response);
+  return QueueText(connection, MHD_HTTP_SERVICE_UNAVAILABLE, kPlainText,
                    absl::StrCat("expected at most ", EventStreams::kMostReaders, " readers of events at a time\n"));
 }
 
 HttpServer::~HttpServer() {
   streams_.End();
+  posts_.End();
   if (server_ != nullptr) MHD_stop_daemon(server_);
 }
 

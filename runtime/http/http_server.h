@@ -1,7 +1,6 @@
-// Serves answers and event streams over HTTP to whoever asks, or gives a token; there is nothing to be written.
-// It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback it answers no
-// web page of another site. Thread-compatible, but Wake is for any thread.
-// Invariants:
+// Serves answers and event streams over HTTP to whoever asks, or gives a token, and takes posts from whom a route
+// admits. It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback it
+// answers no web page of another site. Thread-compatible, but Wake is for any thread. Invariants:
 // - Connections, their memory and the time of silence are bounded.
 // - Every answer forbids a browser to take code, styles or data from elsewhere.
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
@@ -17,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/http/event_streams.h"
+#include "runtime/http/http_posts.h"
 #include "runtime/http/http_route.h"
 
 struct MHD_Connection;
@@ -28,7 +28,7 @@ class HttpServer {
  public:
   // `address` is host:port, in the form that CheckHttpAddress takes; the host * is every interface, port 0 a free one.
   // UNAVAILABLE when it cannot be bound. With a `token` that is not empty, who does not give it gets 401 and nothing
-  // else, but for routes that are for all.
+  // else, but for routes that are for all and those that take posts, which admit for themselves.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const std::string& address, std::vector<HttpRoute> routes,
                                                            std::string token = {});
   HttpServer(const HttpServer&) = delete;
@@ -43,8 +43,8 @@ class HttpServer {
   // The open event streams.
   size_t readers() const { return streams_.readers(); }
 
-  // Called by the library for each request; returns its MHD_Result.
-  int Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method);
+  // Called by the library for each request; returns its MHD_Result. `post` gets what HttpPosts keeps for one.
+  int Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method, void** post);
 
  private:
   HttpServer(std::vector<HttpRoute> routes, std::string token) : routes_(std::move(routes)), token_(std::move(token)) {}
@@ -58,6 +58,7 @@ class HttpServer {
   const std::vector<HttpRoute> routes_;
   const std::string token_;  // empty: everybody may read
   EventStreams streams_;
+  HttpPosts posts_;
   std::string url_;
   bool is_loopback_ = false;
   MHD_Daemon* server_ = nullptr;  // null only before Start

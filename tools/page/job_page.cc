@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "access/exposure.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
@@ -26,13 +27,19 @@ std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log,
-                                                        const std::string& token) {
+                                                        const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
   std::unique_ptr<JobPage> page(new JobPage);
   const JobFeed* const feed = &page->feed_;
+  std::vector<HttpRoute> routes = JobPageRoutes(feed);
+  for (HttpRoute& route : OperatorRoutes(access, std::move(desk))) routes.push_back(std::move(route));
   absl::StatusOr<std::unique_ptr<MetricsPage>> server = ServeMetrics(
-      http, [feed] { return CollectStatus(*feed); }, log, JobPageRoutes(feed), token);
+      http, [feed] { return CollectStatus(*feed); }, log, std::move(routes), access.readers_token);
   if (!server.ok()) return server.status();
   page->server_ = *std::move(server);
+  if (!access.operators.empty() && !IsLoopback(absl::StrCat("tcp://", http))) {
+    log(LogLevel::kWarning, absl::StrCat("operators' tokens cross the network in the clear on their way to ", http,
+                                         ": serve it on loopback, behind ssh -L or a proxy that speaks TLS"));
+  }
   page->reader_ = std::thread(&JobPage::Read, page.get());
   log(LogLevel::kInfo, absl::StrCat("the job's page at ", page->url()));
   return page;

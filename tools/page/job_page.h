@@ -1,6 +1,6 @@
-// A job over HTTP: its page, its status, events of it, and metrics. It reads statuses and traces on a thread of its
-// own, since large ones take longer than a scheduler's protocol may wait. Thread-compatible, but Take is for any
-// thread. Invariants:
+// A job over HTTP: its page, its status, events of it, metrics, and orders of operators. It reads statuses and traces
+// on a thread of its own, since large ones take longer than a scheduler's protocol may wait. Thread-compatible, but
+// Take is for any thread. Invariants:
 // - At most one status and one trace wait to be read: newer ones take their places.
 #ifndef BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 #define BANYAN_TOOLS_PAGE_JOB_PAGE_H_
@@ -17,6 +17,8 @@
 #include "runtime/metrics/metrics_page.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/page/job_feed.h"
+#include "tools/page/operator_routes.h"
+#include "tools/page/order_desk.h"
 #include "tools/trace/record_gatherer.h"
 
 namespace banyan {
@@ -24,9 +26,11 @@ namespace banyan {
 class JobPage {
  public:
   // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their
-  // maker does. UNAVAILABLE when it cannot be bound. Readers must give `token`, if it is not empty.
+  // maker does. UNAVAILABLE when it cannot be bound. `access` says who reads, and whose orders go to `desk`, if there
+  // is one.
   static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log,
-                                                        const std::string& token = {});
+                                                        const PageAccess& access = {},
+                                                        std::shared_ptr<OrderDesk> desk = nullptr);
   JobPage(const JobPage&) = delete;
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();

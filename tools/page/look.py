@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Opens a job's page in Chromium without a window, waits until it shows a round or what --until says, and fails if its
-console has a word. Needs Debian's chromium; talks to it by the DevTools protocol over pipes.
+console has a word. --until, --press and --type may be given often, and are done in their order.
+Needs Debian's chromium; talks to it by the DevTools protocol over pipes.
 
 example: tools/page/look.py http://127.0.0.1:7780/ --screenshot page.png --dark
 """
@@ -14,6 +15,8 @@ import tempfile
 import time
 
 PATIENCE_S = 60
+FIRST_ROUND = [("until", "document.getElementById('round').textContent !== '–'")]
+KEYS = {"Enter": (13, "\r"), "Tab": (9, ""), "Escape": (27, "")}
 
 
 def read_arguments():
@@ -24,8 +27,11 @@ def read_arguments():
     parser.add_argument("--height", type=int, default=1010)
     parser.add_argument("--dark", action="store_true", help="asks for dark colours")
     parser.add_argument("--trees", type=int, default=0, help="so many trees are switched on")
-    parser.add_argument("--until", metavar="JS", default="document.getElementById('round').textContent !== '–'",
-                        help="an expression that must become true")
+    for name, metavar, what in (("until", "JS", "an expression that must become true"),
+                                ("press", "KEY", f"one of {', '.join(KEYS)}"),
+                                ("type", "TEXT", "goes to what has the focus")):
+        parser.add_argument(f"--{name}", metavar=metavar, dest="steps", action="append", help=what,
+                            type=lambda text, name=name: (name, text))
     return parser.parse_args()
 
 
@@ -75,6 +81,12 @@ class Browser:
         result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         return result["result"].get("value")
 
+    def press(self, key):
+        code, text = KEYS[key]
+        for kind in ("keyDown", "keyUp"):
+            typed = {"text": text} if text and kind == "keyDown" else {}
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **typed)
+
     def close(self):
         self._process.terminate()
         self._process.wait()
@@ -92,13 +104,23 @@ class Browser:
         return message
 
 
+def await_true(browser, expression):
+    deadline = time.monotonic() + PATIENCE_S
+    while not browser.evaluate(expression):
+        if time.monotonic() > deadline:
+            sys.exit(f"look.py: expected {expression} within {PATIENCE_S} s")
+        time.sleep(0.1)
+
+
 def look(browser, arguments):
     browser.open(arguments.url, arguments.width, arguments.height, arguments.dark)
-    deadline = time.monotonic() + PATIENCE_S
-    while not browser.evaluate(arguments.until):
-        if time.monotonic() > deadline:
-            sys.exit(f"look.py: expected {arguments.until} within {PATIENCE_S} s")
-        time.sleep(0.1)
+    for kind, what in arguments.steps or FIRST_ROUND:
+        if kind == "until":
+            await_true(browser, what)
+        elif kind == "press":
+            browser.press(what)
+        else:
+            browser.call("Input.insertText", text=what)
     for tree in range(arguments.trees):
         browser.evaluate(f"document.querySelectorAll('#trees button')[{tree}]?.click()")
     if arguments.screenshot is not None:

@@ -9,6 +9,7 @@ import { awaited, History, insecure, Link, Member, RoundEntry, Status } from "./
 import { Table } from "./table";
 import { linkColumns, memberColumns } from "./columns";
 import { Inspection } from "./inspection";
+import { Operator } from "./operate";
 import { RoundChart } from "./trace";
 import { Half, TreeList } from "./trees";
 
@@ -207,4 +208,5 @@ if (isRecording) {
   new Player(byId("player"), listener);
 } else {
   new Feed(listener);
+  new Operator(() => status);
 }

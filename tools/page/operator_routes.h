@@ -1,0 +1,43 @@
+// What operators do over HTTP: the paths below /api/operator. Functions.
+#ifndef BANYAN_TOOLS_PAGE_OPERATOR_ROUTES_H_
+#define BANYAN_TOOLS_PAGE_OPERATOR_ROUTES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/http/http_route.h"
+#include "tools/page/order_desk.h"
+
+namespace banyan {
+
+struct PageOperator {
+  std::string name;
+  std::string token;
+};
+
+// Who may do what on a page. Values.
+struct PageAccess {
+  std::string readers_token;            // empty: everybody may read
+  std::vector<PageOperator> operators;  // empty: nobody gives orders
+};
+
+// Checks that names differ, and tokens too, also from that of readers. INVALID_ARGUMENT says what to do.
+absl::Status CheckAccess(const PageAccess& access);
+
+// Returns the name of the operator who gives `authorization`, the value of that header, as a program does.
+// UNAUTHENTICATED without a token or with a wrong one; PERMISSION_DENIED with that of readers, or where there is no
+// operator.
+absl::StatusOr<std::string> FindOperator(const PageAccess& access, absl::string_view authorization);
+
+// The paths, whose answers are JSON: `accepted` and `text`, as `banyan stop --json` has them. /api/operator tells
+// whether there are operators. By POST: `who` tells an operator's name, `overlay` the text that the job runs under;
+// `reconfigure` takes such a text, `remove` a node's name, and `stop` a reason. `desk` is nullptr where none are taken.
+std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderDesk> desk);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_PAGE_OPERATOR_ROUTES_H_
