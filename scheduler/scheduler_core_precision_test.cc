@@ -56,7 +56,7 @@ class SchedulerPrecisionTest : public ::testing::Test {
     const std::vector<PolicyAnswer> answers = harness.Sent<PolicyAnswer>(1);
     return answers.empty() ? PolicyAnswer::Binding() : answers.back().bindings.back();
   }
-  PrecisionRoute RouteOf(uint64_t round) { return BindingOf(harness_, round).route; }
+  KeyRoutes RouteOf(uint64_t round) { return BindingOf(harness_, round).route; }
   std::string Status() {
     harness_.Receive(kWatcher, StatusRequest{});
     return harness_.Sent<StatusReply>(kWatcher).back().json;

@@ -76,6 +76,25 @@ TEST(PrecisionSimulation, MeansOfVotesBringBackAllThatWasPushed) {
   }
 }
 
+TEST(PrecisionSimulation, SlicesOfOneTensorGoTheirOwnWays) {
+  for (const VoteAggregate aggregate : {VoteAggregate::kMajority, VoteAggregate::kMean}) {
+    ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
+    options.precision->profile.rules.aggregate = aggregate;
+    options.precision->profile.has_guard = false;
+    options.plan.flush_every = aggregate == VoteAggregate::kMean ? 5 : 0;
+    std::vector<TensorBinding> tensors;
+    for (const TrainingPlan::Tensor& tensor : options.plan.tensors) {
+      const int64_t half = (tensor.elements + 1) / 2;
+      tensors.push_back({tensor.name, tensor.elements, {{0, half, TensorRole::kEncoder, true, {}, ""}}});
+    }
+    const auto count = static_cast<int64_t>(tensors.size());
+    options.precision->binding = PrecisionBinding("halves", {}, std::move(tensors));
+    Cluster cluster(options);
+    Train(cluster);
+    EXPECT_GT(cluster.precision()->mixed_rounds(), count * 5);
+  }
+}
+
 TEST(PrecisionSimulation, ALossThatRisesFallsBackAndComesBack) {
   ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
   options.plan.loss = [](Round round) { return round == Round(8) ? 5.0 : 1 / static_cast<double>(round.value()); };

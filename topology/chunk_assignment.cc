@@ -43,7 +43,19 @@ ChunkAssignment::ChunkAssignment(std::vector<int64_t> share_units, int64_t chunk
       chunk_max_elements_(chunk_max_elements),
       assigned_elements_(share_units_.size(), 0) {}
 
-absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements) {
+std::vector<ChunkAssignment::Slice> ChunkAssignment::Cut(int64_t elements, const std::vector<int64_t>& borders) const {
+  std::vector<Slice> slices;
+  int64_t chunk = 0;
+  for (size_t i = 0; i <= borders.size(); ++i) {
+    const int64_t first = i == 0 ? 0 : borders[i - 1];
+    const int64_t count = (i == borders.size() ? elements : borders[i]) - first;
+    const int64_t chunks = (count - 1) / chunk_max_elements_ + 1;
+    slices.push_back({{first, count}, std::exchange(chunk, chunk + chunks), chunks});
+  }
+  return slices;
+}
+
+absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements, const std::vector<int64_t>& borders) {
   if (!keys_.empty() && key <= keys_.rbegin()->first) {
     return absl::InvalidArgumentError(absl::StrCat("keys must be added in ascending order: ", key.value(),
                                                    " came after ", keys_.rbegin()->first.value()));
@@ -52,14 +64,20 @@ absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements) {
     return absl::InvalidArgumentError(
         absl::StrCat("key ", key.value(), " must have at least 1 element, got ", elements));
   }
-  const int64_t chunks = (elements - 1) / chunk_max_elements_ + 1;
+  for (size_t i = 0; i < borders.size(); ++i) {
+    if (borders[i] > (i == 0 ? 0 : borders[i - 1]) && borders[i] < elements) continue;
+    return absl::InvalidArgumentError(absl::StrCat("the slices of key ", key.value(), " must rise within its ",
+                                                   elements, " elements, but one begins at ", borders[i]));
+  }
+  std::vector<Slice> slices = Cut(elements, borders);
+  const int64_t chunks = slices.back().first_chunk + slices.back().chunks;
   if (chunks > kMaxChunksPerKey) {
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " with ", elements, " elements needs ", chunks,
                                                    " chunks, more than the ", kMaxChunksPerKey,
                                                    " allowed; raise chunks.max_elements"));
   }
   KeyChunks& added = keys_[key];
-  added.elements = elements;
+  added.slices = std::move(slices);
   added.first_place = std::exchange(chunks_, chunks_ + static_cast<uint32_t>(chunks));
   added.trees.resize(chunks);
   for (int64_t i = 0; i < chunks; ++i) {
@@ -102,13 +120,20 @@ uint32_t ChunkAssignment::PlaceOf(KeyId key, ChunkIndex chunk) const {
   return Existing(key, chunk).first_place + chunk.value();
 }
 
+size_t ChunkAssignment::SliceOf(KeyId key, ChunkIndex chunk) const {
+  const std::vector<Slice>& slices = Existing(key, chunk).slices;
+  const auto after = std::upper_bound(slices.begin(), slices.end(), int64_t{chunk.value()},
+                                      [](int64_t index, const Slice& slice) { return index < slice.first_chunk; });
+  return after - slices.begin() - 1;
+}
+
 ElementRange ChunkAssignment::RangeOf(KeyId key, ChunkIndex chunk) const {
-  const KeyChunks& of_key = Existing(key, chunk);
-  const int64_t chunks = static_cast<int64_t>(of_key.trees.size());
-  const int64_t size = of_key.elements / chunks;
-  const int64_t larger = of_key.elements % chunks;  // so many first chunks hold one element more
-  const int64_t index = chunk.value();
-  return {.first_element = index * size + std::min(index, larger), .elements = size + (index < larger ? 1 : 0)};
+  const Slice& slice = Existing(key, chunk).slices[SliceOf(key, chunk)];
+  const int64_t size = slice.range.elements / slice.chunks;
+  const int64_t larger = slice.range.elements % slice.chunks;  // so many first chunks hold one element more
+  const int64_t index = chunk.value() - slice.first_chunk;
+  return {.first_element = slice.range.first_element + index * size + std::min(index, larger),
+          .elements = size + (index < larger ? 1 : 0)};
 }
 
 }  // namespace banyan

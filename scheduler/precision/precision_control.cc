@@ -12,15 +12,6 @@
 namespace banyan {
 namespace {
 
-// Returns the slice that is the whole tensor; nothing where slices differ.
-std::optional<SliceBinding> WholeSlice(const PrecisionBinding& binding, const std::string& tensor, int64_t elements) {
-  const TensorBinding* const known = binding.Find(tensor);
-  if (known == nullptr || known->elements != elements || known->slices.size() != 1) return std::nullopt;
-  const SliceBinding& slice = known->slices.front();
-  if (slice.first != 0 || slice.elements != elements) return std::nullopt;
-  return slice;
-}
-
 void Add(const PrecisionReport::Traffic& from, PrecisionReport::Traffic& to) {
   to.sent_bytes += from.sent_bytes;
   to.full_bytes += from.full_bytes;
@@ -102,9 +93,9 @@ OperatorReply PrecisionControl::OnOrder(const VetoLowBit& order) {
 std::vector<int64_t> PrecisionControl::CandidateSizes() const {
   std::set<int64_t> sizes;
   for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
-    const int64_t elements = keys_->ElementsOf(KeyId(id));
-    const std::optional<SliceBinding> slice = WholeSlice(binding_, keys_->NameOf(KeyId(id)), elements);
-    if (slice.has_value() && slice->is_candidate) sizes.insert(elements);
+    for (const SliceBinding& slice : SlicesOf(KeyId(id))) {
+      if (slice.is_candidate) sizes.insert(slice.elements);
+    }
   }
   return {sizes.begin(), sizes.end()};
 }
@@ -163,13 +154,34 @@ void PrecisionControl::DecideOldest() {
   if (before == Veto::kNone && controller_->veto() != Veto::kNone) ++vetoes_;
 }
 
-PrecisionRoute PrecisionControl::RouteOf(KeyId key) const {
-  if (!is_on() || IsExact(keys_->ShapeOf(key).layout.type)) return PrecisionRoute::kPlain;
-  const std::string& name = keys_->NameOf(key);
-  const std::optional<SliceBinding> slice = WholeSlice(binding_, name, keys_->ElementsOf(key));
-  const PrecisionRoute route = slice.has_value() ? controller_->RouteOf(name, *slice) : PrecisionRoute::kPlain;
-  const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), keys_->ElementsOf(key));
-  return route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route;
+std::vector<SliceBinding> PrecisionControl::SlicesOf(KeyId key) const {
+  const int64_t elements = keys_->ElementsOf(key);
+  std::vector<SliceBinding> slices = binding_.SlicesOf(keys_->NameOf(key), elements);
+  const bool is_bound = slices.size() <= KeyRoutes::kMostSlices && !IsExact(keys_->ShapeOf(key).layout.type);
+  if (is_bound) return slices;
+  SliceBinding whole;
+  whole.elements = elements;
+  return {whole};
+}
+
+std::vector<int64_t> PrecisionControl::BordersOf(KeyId key) const {
+  std::vector<int64_t> borders;
+  for (const SliceBinding& slice : SlicesOf(key)) {
+    if (slice.first > 0) borders.push_back(slice.first);
+  }
+  return borders;
+}
+
+KeyRoutes PrecisionControl::RouteOf(KeyId key) const {
+  KeyRoutes routes;
+  if (!is_on()) return routes;
+  const std::vector<SliceBinding> slices = SlicesOf(key);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
+    const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), slices[i].elements);
+    routes.Set(i, route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route);
+  }
+  return routes;
 }
 
 PrecisionState PrecisionControl::State() const {
@@ -188,16 +200,14 @@ PrecisionState PrecisionControl::State() const {
 RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
   RouteAudit audit(controller_->profile().bits_per_element);
   for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
-    const std::string& name = keys_->NameOf(KeyId(id));
-    const RoundBook::ClosedByRoute closed = rounds.ClosedOf(KeyId(id));
-    for (size_t i = 0; i < closed.size(); ++i) {
+    const std::vector<SliceBinding> slices = SlicesOf(KeyId(id));
+    for (const auto& [routes, closed] : rounds.ClosedOf(KeyId(id))) {
+      std::vector<SliceRoute> taken;
       // Nodes take nothing but the route that was decided, and count what else comes.
-      const auto route = static_cast<PrecisionRoute>(i);
-      std::vector<SliceRoute> slices;
-      for (const SliceBinding& slice : binding_.SlicesOf(name, keys_->ElementsOf(KeyId(id)))) {
-        slices.push_back({slice.elements, slice.is_candidate, route, route});
+      for (size_t i = 0; i < slices.size(); ++i) {
+        taken.push_back({slices[i].elements, slices[i].is_candidate, routes.Of(i), routes.Of(i)});
       }
-      audit.Record(name, slices, 0, static_cast<int64_t>(closed[i]));
+      audit.Record(keys_->NameOf(KeyId(id)), taken, 0, static_cast<int64_t>(closed));
     }
   }
   return audit;

@@ -4,10 +4,9 @@
 // Invariants:
 // - A step is decided once, with the reports of all workers, or with those that came when a later step has all.
 // - At most kMostSteps steps wait for reports.
-// - A key goes low-bit as a whole: one with a slice that may not stays plain.
-// - A tensor whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced. So do all
-// until
-//   every member has reported its processors.
+// - Each slice of a key has a route of its own. A key of more than KeyRoutes::kMostSlices stays plain.
+// - A slice whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced; the prediction
+//   is that of a tensor of its size. So do all until every member has reported its processors.
 #ifndef BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 #define BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 
@@ -63,7 +62,8 @@ class PrecisionControl : public RouteSource {
   // Carries out what an operator orders, or says why not.
   OperatorReply OnOrder(const VetoLowBit& order);
 
-  PrecisionRoute RouteOf(KeyId key) const override;
+  KeyRoutes RouteOf(KeyId key) const override;
+  std::vector<int64_t> BordersOf(KeyId key) const override;
   PrecisionState State() const override;
 
   // Writes `precision` as status has it; nothing where there is no profile.
@@ -77,7 +77,9 @@ class PrecisionControl : public RouteSource {
   RouteAudit Audit(const RoundBook& rounds) const;
   // Returns how many workers the members have.
   size_t Workers() const;
-  // Returns the sizes of the keys that may go low-bit.
+  // Returns the slices of the key as the binding has them.
+  std::vector<SliceBinding> SlicesOf(KeyId key) const;
+  // Returns the sizes of the slices that may go low-bit.
   std::vector<int64_t> CandidateSizes() const;
   void WriteGuard(JsonWriter& json) const;
   // Decides on the oldest step that waits.

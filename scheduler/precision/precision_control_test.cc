@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using enum PrecisionRoute;
 
 // "w" may go low-bit, half of "mixed", and not "bias".
@@ -47,7 +48,7 @@ class PrecisionControlTest : public testing::Test {
   void Report(uint32_t node, int64_t step, double loss) {
     control_->OnHealth(NodeId(node), {WorkerId(0), {.step = step, .loss = loss}});
   }
-  PrecisionRoute Route() const { return control_->RouteOf(KeyId(1)); }
+  KeyRoutes Route() const { return control_->RouteOf(KeyId(1)); }
   std::string Status() const {
     RoundBook rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
     JsonWriter json;
@@ -62,14 +63,33 @@ class PrecisionControlTest : public testing::Test {
   std::optional<PrecisionControl> control_;
 };
 
-TEST_F(PrecisionControlTest, KeysGoLowBitAfterTheWarmUpAndAsAWhole) {
+TEST_F(PrecisionControlTest, SlicesGoLowBitAfterTheWarmUp) {
   EXPECT_EQ(Route(), kPlain);
   Step(1, 1);
   EXPECT_EQ(Route(), kPlain);
   Step(2, 0.9);
   EXPECT_EQ(Route(), kLowBit);
-  for (const uint32_t key : {2, 3, 4}) EXPECT_EQ(control_->RouteOf(KeyId(key)), kPlain) << key;
+  EXPECT_EQ(control_->RouteOf(KeyId(2)).Text(), "low-bit") << "and the second slice is plain";
+  EXPECT_THAT(control_->BordersOf(KeyId(2)), ElementsAre(4));
+  EXPECT_THAT(control_->BordersOf(KeyId(1)), IsEmpty());
+  for (const uint32_t key : {3, 4}) EXPECT_EQ(control_->RouteOf(KeyId(key)), kPlain) << key;
   EXPECT_THAT(control_->State().admitted, ElementsAre("encoder"));
+}
+
+TEST_F(PrecisionControlTest, EachSliceFollowsItsOwnScope) {
+  PrecisionFiles files = Files();
+  std::vector<SliceBinding> slices = {{2, 3, TensorRole::kEncoder, true, {}, ""},
+                                      {5, 3, TensorRole::kBackbone, true, {}, ""}};
+  files.binding = PrecisionBinding("model", {}, {{"mixed", 8, slices}});
+  PrecisionControl control(files, &mesh_.overlay, &keys_, &mesh_.members);
+  EXPECT_THAT(control.BordersOf(KeyId(2)), ElementsAre(2, 5));
+  EXPECT_TRUE(control.OnOrder({{"backbone"}, false}).accepted);
+  for (const int64_t step : {1, 2}) {
+    for (uint32_t node = 1; node <= 3; ++node) {
+      control.OnHealth(NodeId(node), {WorkerId(0), {.step = step, .loss = 1.0 / static_cast<double>(step)}});
+    }
+  }
+  EXPECT_EQ(control.RouteOf(KeyId(2)).Text(), "plain,low-bit,fallback");
 }
 
 TEST_F(PrecisionControlTest, AStepWaitsForAllWorkers) {
@@ -151,13 +171,13 @@ TEST_F(PrecisionControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
   for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), fast);
   control_->Review(policy, view);
   EXPECT_EQ(Route(), kLowBit);
-  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":100000,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":4,)"));
   PrecisionReport slow;
   slow.services = {{ServiceKind::kCast, 1000, absl::Seconds(1000)}, {ServiceKind::kCount, 1000, absl::Seconds(1000)}};
   control_->OnReport(NodeId(2), slow);
   control_->Review(policy, view);
   EXPECT_EQ(Route(), kPlain);
-  EXPECT_THAT(control_->State().guarded, ElementsAre(100'000));
+  EXPECT_THAT(control_->State().guarded, ElementsAre(4, 100'000));
   PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
   next.Restore(control_->State());
   EXPECT_EQ(next.RouteOf(KeyId(1)), kPlain) << "until nodes report";

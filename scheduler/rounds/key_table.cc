@@ -75,6 +75,7 @@ std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
   for (KeyId key = first; key <= last; key = key.Next()) {
     const Key& row = keys_[key.value() - 1];
     rows.push_back(KeySlice{key, row.name, row.elements, row.layout_hash, row.layout.type});
+    if (routes_ != nullptr) rows.back().borders = routes_->BordersOf(key);
   }
   return rows;
 }

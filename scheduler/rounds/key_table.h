@@ -15,6 +15,7 @@
 #include "core/tensor_layout.h"
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/rounds/route_source.h"
 #include "topology/planned_tensor.h"
 
 namespace banyan {
@@ -46,6 +47,8 @@ class KeyTable {
   std::vector<PlannedTensor> Tensors() const;
   int64_t ElementsOfAll() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last) const;
+  // Rows have the slices of this source from now on; none before. It outlives this.
+  void UseRoutes(const RouteSource* routes) { routes_ = routes; }
 
  private:
   struct Key {
@@ -60,6 +63,7 @@ class KeyTable {
   absl::Status CheckRoom(const RegisterKeys::Key& key) const;
 
   int64_t chunk_max_elements_;
+  const RouteSource* routes_ = nullptr;
   std::vector<Key> keys_;  // by KeyId - 1
   std::map<std::string, KeyId> ids_;
   size_t grouped_tensors_ = 0;  // in all keys

@@ -2,8 +2,11 @@
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "core/ids.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 #include "scheduler/state/policy_record.h"
 
 namespace banyan {
@@ -11,8 +14,11 @@ namespace banyan {
 class RouteSource {
  public:
   virtual ~RouteSource() = default;
-  // Returns the route of the key's rounds that are bound from now on. REQUIRES: the key exists.
-  virtual PrecisionRoute RouteOf(KeyId key) const = 0;
+  // Returns the routes of the key's rounds that are bound from now on, by slice. REQUIRES: the key exists.
+  virtual KeyRoutes RouteOf(KeyId key) const = 0;
+  // Returns the first elements of the key's slices after the first; none where it is one. The same for the whole job.
+  // REQUIRES: the key exists.
+  virtual std::vector<int64_t> BordersOf(KeyId key) const = 0;
   // Returns what a restarted scheduler needs to go on with these routes.
   virtual PrecisionState State() const = 0;
 };

@@ -14,7 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/state/policy_record.h"
 
@@ -49,7 +49,7 @@ struct BoundRounds {
   PolicyVersion policy;
   Attempt attempt;
   int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
-  PrecisionRoute route = PrecisionRoute::kPlain;
+  KeyRoutes route = {};
 
   PolicyAnswer::Binding ToAnswer() const {
     return {key, first_round, last_round, policy, attempt, chunk_max_elements, route};
@@ -68,7 +68,7 @@ struct CutRecord {
   struct Entry {
     KeyId key;
     Round round;
-    PrecisionRoute route = PrecisionRoute::kPlain;  // from then on
+    KeyRoutes route = {};  // from then on
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   PolicyVersion policy;

@@ -339,6 +339,15 @@ void AddMeanVotes(uint64_t seed, FaultScenario* scenario) {
   TrainingPlan& plan = scenario->cluster.plan;
   if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(3, 8));
   SpreadAllTensors(scenario, &random);
+  if (!random.Chance(0.5)) return;
+  PrecisionFiles& files = *scenario->cluster.precision;
+  std::vector<TensorBinding> tensors;
+  for (const TrainingPlan::Tensor& tensor : plan.tensors) {
+    const int64_t first = random.Between(0, tensor.elements - 1);
+    const int64_t elements = random.Between(1, tensor.elements - first);
+    tensors.push_back({tensor.name, tensor.elements, {{first, elements, TensorRole::kEncoder, true, {}, ""}}});
+  }
+  files.binding = PrecisionBinding("slices", {}, std::move(tensors));
 }
 
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
