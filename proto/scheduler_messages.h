@@ -121,7 +121,7 @@ struct PolicyAnswer {
     PolicyVersion policy;
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
-    KeyRoutes route;
+    KeyRoutes route = {};
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;
@@ -193,7 +193,7 @@ struct EpochPlan {
     Round last_round;  // inclusive
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // as in their first attempt, so that results of it keep their boundaries
-    KeyRoutes route;                 // likewise
+    KeyRoutes route = {};            // likewise
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;

@@ -52,6 +52,8 @@ class KeyRegistrar {
   absl::Status Restore(const Keys& keys);
   // Judges later keys by chunks of this size. REQUIRES: the table's CheckChunks is OK.
   void UseChunks(int64_t chunk_max_elements) { table_.UseChunks(chunk_max_elements); }
+  // As KeyTable does.
+  void UseRoutes(const RouteSource* routes) { table_.UseRoutes(routes); }
 
   const KeyTable& table() const { return table_; }
   size_t waiting() const { return waiting_.size(); }
