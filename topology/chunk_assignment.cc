@@ -16,7 +16,28 @@ namespace {
 // Units per whole: fine enough for thousands of trees, small enough that products with element counts fit 128 bits.
 constexpr double kShareUnits = 1 << 30;
 
+int64_t ChunksOfSlice(int64_t elements, int64_t chunk_max_elements) { return (elements - 1) / chunk_max_elements + 1; }
+
 }  // namespace
+
+int64_t CountChunks(int64_t elements, const std::vector<int64_t>& borders, int64_t chunk_max_elements) {
+  int64_t chunks = 0;
+  int64_t first = 0;
+  for (const int64_t border : borders) {
+    chunks += ChunksOfSlice(border - first, chunk_max_elements);
+    first = border;
+  }
+  return chunks + ChunksOfSlice(elements - first, chunk_max_elements);
+}
+
+std::optional<int64_t> FindBadBorder(int64_t elements, const std::vector<int64_t>& borders) {
+  int64_t last = 0;
+  for (const int64_t border : borders) {
+    if (border <= last || border >= elements) return border;
+    last = border;
+  }
+  return std::nullopt;
+}
 
 absl::StatusOr<ChunkAssignment> ChunkAssignment::Create(const std::vector<double>& shares, int64_t chunk_max_elements) {
   if (chunk_max_elements < 1) {
@@ -49,7 +70,7 @@ std::vector<ChunkAssignment::Slice> ChunkAssignment::Cut(int64_t elements, const
   for (size_t i = 0; i <= borders.size(); ++i) {
     const int64_t first = i == 0 ? 0 : borders[i - 1];
     const int64_t count = (i == borders.size() ? elements : borders[i]) - first;
-    const int64_t chunks = (count - 1) / chunk_max_elements_ + 1;
+    const int64_t chunks = ChunksOfSlice(count, chunk_max_elements_);
     slices.push_back({{first, count}, std::exchange(chunk, chunk + chunks), chunks});
   }
   return slices;
@@ -64,20 +85,18 @@ absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements, const std::vec
     return absl::InvalidArgumentError(
         absl::StrCat("key ", key.value(), " must have at least 1 element, got ", elements));
   }
-  for (size_t i = 0; i < borders.size(); ++i) {
-    if (borders[i] > (i == 0 ? 0 : borders[i - 1]) && borders[i] < elements) continue;
+  if (const std::optional<int64_t> bad = FindBadBorder(elements, borders); bad.has_value()) {
     return absl::InvalidArgumentError(absl::StrCat("the slices of key ", key.value(), " must rise within its ",
-                                                   elements, " elements, but one begins at ", borders[i]));
+                                                   elements, " elements, but one begins at ", *bad));
   }
-  std::vector<Slice> slices = Cut(elements, borders);
-  const int64_t chunks = slices.back().first_chunk + slices.back().chunks;
+  const int64_t chunks = CountChunks(elements, borders, chunk_max_elements_);
   if (chunks > kMaxChunksPerKey) {
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " with ", elements, " elements needs ", chunks,
                                                    " chunks, more than the ", kMaxChunksPerKey,
                                                    " allowed; raise chunks.max_elements"));
   }
   KeyChunks& added = keys_[key];
-  added.slices = std::move(slices);
+  added.slices = Cut(elements, borders);
   added.first_place = std::exchange(chunks_, chunks_ + static_cast<uint32_t>(chunks));
   added.trees.resize(chunks);
   for (int64_t i = 0; i < chunks; ++i) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,15 +26,23 @@ struct ElementRange {
   friend bool operator==(const ElementRange&, const ElementRange&) = default;
 };
 
+// Returns how many chunks a tensor is cut into that has slices: `borders` are the first elements of those after the
+// first, which no chunk crosses. REQUIRES: elements and chunk_max_elements are at least 1, and the borders rise within
+// the tensor.
+int64_t CountChunks(int64_t elements, const std::vector<int64_t>& borders, int64_t chunk_max_elements);
+
+// Returns the first border that does not rise within a tensor of so many elements; nothing if all do.
+std::optional<int64_t> FindBadBorder(int64_t elements, const std::vector<int64_t>& borders);
+
 class ChunkAssignment {
  public:
   // `shares` holds each tree's share in order of TreeIndex, positive and summing to 1. INVALID_ARGUMENT otherwise, or
   // when chunk_max_elements is below 1.
   static absl::StatusOr<ChunkAssignment> Create(const std::vector<double>& shares, int64_t chunk_max_elements);
 
-  // Keys come in ascending order of KeyId. `borders` are the first elements of slices after the first, which no chunk
-  // crosses. INVALID_ARGUMENT when the key is not above the last one, has no elements, or would need more than
-  // kMaxChunksPerKey chunks, and for borders that do not rise within it; nothing changes then.
+  // Keys come in ascending order of KeyId, with `borders` as CountChunks has them. INVALID_ARGUMENT when the key is not
+  // above the last one, has no elements, or would need more than kMaxChunksPerKey chunks, and for borders that do not
+  // rise within it; nothing changes then.
   absl::Status AddKey(KeyId key, int64_t elements, const std::vector<int64_t>& borders = {});
 
   // 0 for a key that was not added, so that `chunk.value() < ChunksOf(key)` tells whether a chunk exists.

@@ -67,6 +67,17 @@ TEST(ChunkAssignmentTest, NoChunkCrossesTheBorderOfASlice) {
   EXPECT_EQ(assignment.SliceRangeOf(KeyId(1), ChunkIndex(3)), (ElementRange{30, 251}));
 }
 
+TEST(ChunkAssignmentTest, CountsTheChunksThatBordersMake) {
+  EXPECT_EQ(CountChunks(400, {}, 100), 4);
+  EXPECT_EQ(CountChunks(400, {30, 281}, 100), 6);
+  EXPECT_EQ(CountChunks(3, {1, 2}, 100), 3);
+  ChunkAssignment assignment = Made({1.0}, 1);
+  EXPECT_FALSE(assignment.AddKey(KeyId(1), kMaxChunksPerKey + 1, {5}).ok());
+  ChunkAssignment pairs = Made({1.0}, 2);
+  EXPECT_FALSE(pairs.AddKey(KeyId(1), 2 * kMaxChunksPerKey, {1}).ok());
+  EXPECT_TRUE(pairs.AddKey(KeyId(1), 2 * kMaxChunksPerKey, {2}).ok());
+}
+
 TEST(ChunkAssignmentTest, BordersThatDoNotRiseAreRefused) {
   ChunkAssignment assignment = Made({1.0}, 100);
   for (const std::vector<int64_t>& borders : {std::vector<int64_t>{0}, {5, 5}, {400}}) {

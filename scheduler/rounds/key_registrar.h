@@ -49,7 +49,7 @@ class KeyRegistrar {
   void SendAll(NodeId node);
 
   // Takes the keys of records. DATA_LOSS names one that cannot be.
-  absl::Status Restore(const Keys& keys);
+  absl::Status Restore(const std::vector<KeyRecord>& keys);
   // Judges later keys by chunks of this size. REQUIRES: the table's CheckChunks is OK.
   void UseChunks(int64_t chunk_max_elements) { table_.UseChunks(chunk_max_elements); }
   // As KeyTable does.

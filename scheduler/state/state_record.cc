@@ -7,6 +7,7 @@
 #include "proto/key_runs.h"
 #include "scheduler/state/policy_record_wire.h"
 #include "scheduler/state/state_record.pb.h"
+#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {
@@ -42,11 +43,12 @@ struct Encoder {
   }
   void operator()(const KeysRecord& record) {
     to.mutable_keys()->set_first_key(record.first_key.value());
-    for (const RegisterKeys::Key& key : record.keys) {
+    for (const KeyRecord& key : record.keys) {
       state::Key& added = *to.mutable_keys()->add_keys();
       added.set_name(key.name);
       added.set_elements(key.elements);
       added.set_type(static_cast<uint32_t>(key.layout.type));
+      added.mutable_borders()->Add(key.borders.begin(), key.borders.end());
       for (const TensorLayout::Part& part : key.layout.parts) {
         added.add_parts()->set_name(part.name);
         added.mutable_parts()->rbegin()->set_elements(part.elements);
@@ -167,10 +169,14 @@ absl::StatusOr<StateRecord> ReadKeys(const state::Keys& from) {
   record.first_key = KeyId(from.first_key());
   for (const state::Key& key : from.keys()) {
     if (key.type() > static_cast<uint32_t>(kLastElementType)) return Malformed("a key of an unknown type");
-    record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
-    record.keys.back().layout.type = static_cast<DataType>(key.type());
-    for (const state::Part& part : key.parts()) {
-      record.keys.back().layout.parts.push_back({part.name(), part.elements()});
+    KeyRecord& added = record.keys.emplace_back();
+    added.name = key.name();
+    added.elements = key.elements();
+    added.layout.type = static_cast<DataType>(key.type());
+    for (const state::Part& part : key.parts()) added.layout.parts.push_back({part.name(), part.elements()});
+    added.borders.assign(key.borders().begin(), key.borders().end());
+    if (added.borders.size() >= KeyRoutes::kMostSlices || FindBadBorder(added.elements, added.borders).has_value()) {
+      return Malformed("a key whose slices are too many or do not rise within it");
     }
   }
   return StateRecord(std::move(record));

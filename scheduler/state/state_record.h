@@ -14,6 +14,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/precision/key_routes.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/state/policy_record.h"
@@ -34,10 +35,19 @@ struct NodeRecord {
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
+// A row of the key table.
+struct KeyRecord {
+  std::string name;
+  int64_t elements = 0;
+  TensorLayout layout = {};
+  std::vector<int64_t> borders = {};  // as KeySlice has them
+  friend bool operator==(const KeyRecord&, const KeyRecord&) = default;
+};
+
 // New rows of the key table, with the ids from first_key upwards.
 struct KeysRecord {
   KeyId first_key;
-  std::vector<RegisterKeys::Key> keys;
+  std::vector<KeyRecord> keys;
   friend bool operator==(const KeysRecord&, const KeysRecord&) = default;
 };
 
