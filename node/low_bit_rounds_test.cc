@@ -32,7 +32,7 @@ class LowBitRoundsTest : public testing::Test {
   static constexpr int kElements = 300;
 
   // Rounds have these routes from these rounds on, in chunks of 128 elements.
-  void Start(std::map<Round, PrecisionRoute> routes, uint32_t workers = 2, VoteRules rules = {}) {
+  void Start(std::map<Round, KeyRoutes> routes, uint32_t workers = 2, VoteRules rules = {}) {
     rules_ = rules;
     workers_ = workers;
     JobConfig config;
@@ -42,6 +42,7 @@ class LowBitRoundsTest : public testing::Test {
     config.low_bit = rules;
     cluster_.emplace(config, TestPlan::Chain(kNodes));
     cluster_->scheduler().routes = std::move(routes);
+    cluster_->scheduler().borders = borders_;
     cluster_->Start();
     for (uint32_t node = 1; node <= kNodes; ++node) {
       for (uint32_t worker = 0; worker < workers; ++worker) cluster_->Attach(node, worker);
@@ -98,11 +99,12 @@ class LowBitRoundsTest : public testing::Test {
 
   // What a count of all in one place decides.
   std::vector<float> Decided(const Gradients& gradients) const {
-    VoteCount count(kElements, HasZeroVotes(rules_));
+    const size_t elements = gradients.front().size();
+    VoteCount count(static_cast<int64_t>(elements), HasZeroVotes(rules_));
     for (const std::vector<float>& gradient : gradients) {
       count.Add(VoteCount::OfVoter(gradient, SliceScale(gradient), rules_));
     }
-    std::vector<float> decided(kElements);
+    std::vector<float> decided(elements);
     VoteDecision(count, rules_).WriteTo(absl::MakeSpan(decided));
     return decided;
   }
@@ -123,6 +125,7 @@ class LowBitRoundsTest : public testing::Test {
   }
 
   VoteRules rules_;
+  std::vector<int64_t> borders_;  // of slices
   uint32_t workers_ = 1;
   std::optional<TestCluster> cluster_;
   Random random_{11};
@@ -223,7 +226,7 @@ TEST_F(LowBitRoundsTest, TheSchedulerHearsHowTrainingGoesAtOnce) {
 // Means of votes, with a residual for each voter.
 class MeanOfVotesTest : public LowBitRoundsTest {
  protected:
-  void StartMeans(std::map<Round, PrecisionRoute> routes, uint32_t workers = 2,
+  void StartMeans(std::map<Round, KeyRoutes> routes, uint32_t workers = 2,
                   LowBitFamily family = LowBitFamily::kBinary) {
     pushed_.assign(kElements, 0);
     received_.assign(kElements, 0);
@@ -320,6 +323,81 @@ TEST_F(MeanOfVotesTest, VotesThatComeTwiceAreSettledOnce) {
   ExpectNothingRejected();
 }
 
+// A key of three slices: 100 elements, 150 and 50.
+class SlicedKeyTest : public MeanOfVotesTest {
+ protected:
+  static KeyRoutes Routes(PrecisionRoute first, PrecisionRoute second, PrecisionRoute third) {
+    KeyRoutes routes(first);
+    routes.Set(1, second);
+    routes.Set(2, third);
+    return routes;
+  }
+  void StartSliced(std::map<Round, KeyRoutes> routes, VoteRules rules = {}) {
+    borders_ = {100, 250};
+    pushed_.assign(kElements, 0);
+    received_.assign(kElements, 0);
+    Start(std::move(routes), 2, rules);
+  }
+  static Gradients Cut(const Gradients& gradients, int first, int end) {
+    Gradients cut;
+    for (const std::vector<float>& gradient : gradients)
+      cut.emplace_back(gradient.begin() + first, gradient.begin() + end);
+    return cut;
+  }
+  void ExpectDecided(const Gradients& gradients, const std::vector<float>& result, int first, int end) {
+    const std::vector<float> decided = Decided(Cut(gradients, first, end));
+    for (int i = first; i < end; ++i) ASSERT_EQ(result[i], decided[i - first]) << i;
+  }
+  void ExpectMean(const Gradients& gradients, const std::vector<float>& result, int first, int end) {
+    const std::vector<float> mean = Mean(gradients);
+    for (int i = first; i < end; ++i) ASSERT_NEAR(result[i], mean[i], 1e-6) << i;
+  }
+};
+
+TEST_F(SlicedKeyTest, EachSliceHasItsRouteAndItsScale) {
+  using enum PrecisionRoute;
+  StartSliced({{Round(1), Routes(kLowBit, kPlain, kLowBit)}, {Round(2), Routes(kFallback, kLowBit, kPlain)}});
+  Gradients gradients = RandomGradients(kNodes * 2);
+  for (std::vector<float>& gradient : gradients) {
+    for (int i = 250; i < kElements; ++i) gradient[i] *= 100;
+  }
+  std::vector<float> result = RunRound(gradients);
+  ExpectDecided(gradients, result, 0, 100);
+  ExpectMean(gradients, result, 100, 250);
+  ExpectDecided(gradients, result, 250, kElements);
+  EXPECT_THAT(precisions_, ElementsAre(kPlain, kLowBit));
+  result = RunRound(gradients);
+  ExpectMean(gradients, result, 0, 100);
+  ExpectDecided(gradients, result, 100, 250);
+  EXPECT_THAT(precisions_, ElementsAre(kPlain, kFallback, kLowBit));
+  ExpectNothingRejected();
+}
+
+TEST_F(SlicedKeyTest, ResidualsOfVotesKeepTheirPlacesWhenRoutesChange) {
+  using enum PrecisionRoute;
+  StartSliced({{Round(1), Routes(kLowBit, kPlain, kLowBit)}, {Round(3), Routes(kFallback, kLowBit, kLowBit)}},
+              {.aggregate = VoteAggregate::kMean});
+  Train(4);
+  EXPECT_GT(Owed(), 0.1);
+  Train(1, /*flush=*/true);
+  EXPECT_LT(Owed(), 1e-5);
+  ExpectNothingRejected();
+}
+
+TEST_F(SlicedKeyTest, ASliceKeepsItsRouteInAnotherEpoch) {
+  using enum PrecisionRoute;
+  StartSliced({{Round(1), Routes(kLowBit, kPlain, kFallback)}});
+  const Gradients gradients = RandomGradients(kNodes * 2);
+  const Gradients survivors(gradients.begin(), gradients.begin() + 6);
+  cluster_->Kill(4);
+  const std::vector<RequestId> requests = PushAll(survivors);
+  cluster_->scheduler().routes = {{Round(1), KeyRoutes()}};
+  cluster_->ChangeMembers({1, 2, 3}, ChainOf({3, 1, 2}));
+  const std::vector<float> result = cluster_->Result(requests[0]);
+  ExpectDecided(survivors, result, 0, 100);
+  ExpectMean(survivors, result, 100, kElements);
+}
+
 class ForgedRouteTest : public LowBitRoundsTest {
  protected:
   // Sends node 3 a contribution of node 4, as it would send it, but for what `forge` does to it.
@@ -364,6 +442,18 @@ TEST_F(ForgedRouteTest, WhatKeepsTheRulesIsTaken) {
 
 TEST_F(ForgedRouteTest, AnotherRouteIsRefusedCountedAndNamed) {
   OpenRound();
+  Inject([](ChunkMessage& message, EncodedChunk&) { message.precision = PrecisionRoute::kFallback; });
+  ExpectNamed("route fallback came, expected low-bit");
+  EXPECT_EQ(Violations(), 1u);
+}
+
+TEST_F(ForgedRouteTest, TheRouteOfAnotherSliceIsRefused) {
+  borders_ = {200};  // chunk 2 is the second slice
+  KeyRoutes routes(PrecisionRoute::kFallback);
+  routes.Set(1, PrecisionRoute::kLowBit);
+  Start({{Round(1), routes}});
+  cluster_->Push(3, 0, kKey, std::vector<float>(kElements));
+  cluster_->Push(3, 1, kKey, std::vector<float>(kElements));
   Inject([](ChunkMessage& message, EncodedChunk&) { message.precision = PrecisionRoute::kFallback; });
   ExpectNamed("route fallback came, expected low-bit");
   EXPECT_EQ(Violations(), 1u);

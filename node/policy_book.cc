@@ -16,7 +16,7 @@ absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
       if (*known == row) continue;
       return absl::InvalidArgumentError(absl::StrCat("key ", row.key.value(), " is '", known->name, "' with ",
                                                      known->elements, " elements, but now came as '", row.name,
-                                                     "' with ", row.elements));
+                                                     "' with ", row.elements, ", or other slices"));
     }
     if (row.key.value() != keys_.size() + 1) {
       return absl::InvalidArgumentError(
@@ -24,7 +24,7 @@ absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
     }
     for (auto& [version, policy] : policies_) {
       for (auto& [size, chunks] : policy->chunks) {
-        absl::Status added = chunks.AddKey(row.key, row.elements);
+        absl::Status added = chunks.AddKey(row.key, row.elements, row.borders);
         if (!added.ok()) return added;
       }
     }
@@ -59,7 +59,7 @@ absl::Status PolicyBook::Cut(Known& known, int64_t chunk_max_elements) const {
   absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, chunk_max_elements);
   if (!chunks.ok()) return chunks.status();
   for (const auto& [key, row] : keys_) {
-    absl::Status added = chunks->AddKey(key, row.elements);
+    absl::Status added = chunks->AddKey(key, row.elements, row.borders);
     if (!added.ok()) return added;
   }
   known.chunks.emplace(chunk_max_elements, *std::move(chunks));
@@ -102,8 +102,8 @@ absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
     }
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " round ", first.value(),
                                                    " is bound to policy ", other->second.policy.value(), " with route ",
-                                                   RouteName(other->second.route), ", but now to ",
-                                                   range.policy.value(), " with route ", RouteName(range.route)));
+                                                   other->second.route.Text(), ", but now to ", range.policy.value(),
+                                                   " with route ", range.route.Text()));
   }
   if (ranges.size() >= kMostBindingsPerKey && other == end) {
     return absl::ResourceExhaustedError(absl::StrCat("key ", key.value(), " round ", first.value(), ": more than ",

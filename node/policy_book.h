@@ -34,7 +34,10 @@ class PolicyBook {
     std::shared_ptr<const PolicySlice> slice;
     std::shared_ptr<const ChunkAssignment> chunks;
     Attempt attempt;
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
+
+    // REQUIRES: the chunk of the key exists.
+    PrecisionRoute RouteOf(KeyId key, ChunkIndex chunk) const { return route.Of(chunks->SliceOf(key, chunk)); }
   };
 
   // Rows that are known already are skipped. INVALID_ARGUMENT when rows are missing in between or contradict known
@@ -89,7 +92,7 @@ class PolicyBook {
     PolicyVersion policy;
     Attempt attempt;
     int64_t chunk_max_elements = 0;
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
   };
 
   // Makes the assignment of all keys in chunks of that size, unless `known` has it.

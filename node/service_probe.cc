@@ -28,7 +28,8 @@ void MeasureServices(StepContext& step, ComputationTable* computations, const Vo
       [](StepContext&, AccumulateChunk&) {});
   computations->Start<CastVotes>(
       step,
-      std::make_unique<CastVotes>(std::vector<Buffer>{sample}, std::vector<ElementRange>{{0, kSampleElements}}, rules),
+      std::make_unique<CastVotes>(std::vector<Buffer>{sample},
+                                  std::vector<CastVotes::Chunk>{{{0, kSampleElements}, {0, kSampleElements}}}, rules),
       [computations](StepContext& later, CastVotes& done) {
         std::vector<CheckedChunk> votes(kSampleVotes, done.votes().front());
         computations->Start<AddVotes>(later, std::make_unique<AddVotes>(std::move(votes)),

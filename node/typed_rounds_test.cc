@@ -147,7 +147,7 @@ class TypedRoundsTest : public ::testing::Test {
 
   JobConfig config_;
   TestPlan plan_ = TestPlan::Chain(kNodes);
-  std::map<Round, PrecisionRoute> routes_;
+  std::map<Round, KeyRoutes> routes_;
   std::optional<TestCluster> cluster_;
   uint32_t workers_ = 1;
   DataType type_ = DataType::kFloat32;

@@ -22,6 +22,12 @@ void CheckRounds(uint64_t first_round, uint64_t last_round, FieldReader& fields)
                 absl::StrCat("round ", last_round));
 }
 
+KeyRoutes ReadRoutes(uint64_t bits, FieldReader fields) {
+  if (KeyRoutes::IsRoutes(bits)) return KeyRoutes::OfBits(bits);
+  fields.Refuse("route", "a precision route for each slice", absl::StrCat(bits));
+  return KeyRoutes();
+}
+
 PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, FieldReader fields) {
   PolicyAnswer::Binding binding;
   binding.key = fields.NonZero<KeyId>("key", from.key());
@@ -31,7 +37,7 @@ PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, Field
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{0}, fields.limits().max_chunk_elements);
-  binding.route = fields.OneOf("route", from.route(), kLastPrecisionRoute);
+  binding.route = ReadRoutes(from.route(), fields);
   CheckRounds(from.first_round(), from.last_round(), fields);
   return binding;
 }
@@ -53,7 +59,7 @@ EpochPlan::Binding ReadEpochBinding(const wire::EpochPlan::Binding& from, FieldR
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
-  binding.route = fields.OneOf("route", from.route(), kLastPrecisionRoute);
+  binding.route = ReadRoutes(from.route(), fields);
   return binding;
 }
 
@@ -203,7 +209,7 @@ void Write(const PolicyAnswer& from, wire::Envelope& to) {
     written.set_attempt(binding.attempt.value());
     written.set_more_keys(more_keys);
     written.set_chunk_max_elements(binding.chunk_max_elements);
-    written.set_route(static_cast<wire::PrecisionRoute>(binding.route));
+    written.set_route(binding.route.bits());
   });
 }
 
@@ -357,7 +363,7 @@ void Write(const EpochPlan& from, wire::Envelope& to) {
     written.set_last_round(binding.last_round.value());
     written.set_attempt(binding.attempt.value());
     written.set_chunk_max_elements(binding.chunk_max_elements);
-    written.set_route(static_cast<wire::PrecisionRoute>(binding.route));
+    written.set_route(binding.route.bits());
   }
 }
 

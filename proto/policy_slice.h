@@ -75,6 +75,8 @@ struct KeySlice {
   int64_t elements = 0;
   uint64_t layout = 0;  // its TensorLayout's hash
   DataType type = DataType::kFloat32;
+  // Where its precision binding tells slices apart: the first elements of those after the first, rising.
+  std::vector<int64_t> borders = {};
 
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };

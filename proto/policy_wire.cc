@@ -7,6 +7,7 @@
 
 #include "proto/chunk_wire.h"
 #include "proto/compression/compression_wire.h"
+#include "proto/precision/key_routes.h"
 #include "proto/precision/vote_rules_wire.h"
 
 namespace banyan {
@@ -264,6 +265,7 @@ void WriteKeySlice(const KeySlice& from, wire::KeySlice& to) {
   to.set_elements(from.elements);
   to.set_layout(from.layout);
   to.set_type(static_cast<uint32_t>(from.type));
+  to.mutable_borders()->Add(from.borders.begin(), from.borders.end());
 }
 
 KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
@@ -273,6 +275,12 @@ KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
   key.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_key_elements);
   key.layout = from.layout();
   key.type = fields.OneOf("type", static_cast<int>(from.type()), kLastElementType);
+  fields.Between("borders", from.borders_size(), 0, static_cast<int>(KeyRoutes::kMostSlices) - 1);
+  int64_t least = 1;
+  for (const int64_t border : from.borders()) {
+    key.borders.push_back(fields.Between("borders", border, least, key.elements - 1));
+    least = key.borders.back() + 1;
+  }
   return key;
 }
 

@@ -18,8 +18,8 @@
 #include "proto/job_config.h"
 #include "proto/peer_messages.h"
 #include "proto/policy_slice.h"
+#include "proto/precision/key_routes.h"
 #include "proto/precision/precision_report.h"
-#include "proto/precision/precision_route.h"
 
 namespace banyan {
 
@@ -121,7 +121,7 @@ struct PolicyAnswer {
     PolicyVersion policy;
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;
@@ -193,7 +193,7 @@ struct EpochPlan {
     Round last_round;  // inclusive
     Attempt attempt;
     int64_t chunk_max_elements = 0;  // as in their first attempt, so that results of it keep their boundaries
-    PrecisionRoute route = PrecisionRoute::kPlain;  // likewise
+    KeyRoutes route = {};            // likewise
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;

@@ -37,6 +37,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       precision_(options.precision, &overlay_, &keys_.table(), &members_),
       traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
   if (precision_.is_on()) policies_.UseRoutes(&precision_);
+  if (precision_.is_on()) keys_.UseRoutes(&precision_);
   if (precision_.is_on() && options.precision->profile.has_low_bit) overlay_.low_bit = options.precision->profile.rules;
   start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
@@ -72,6 +73,7 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   policies_.replanner().Restore(restorer.measured());
   keys_.UseChunks(policies_.policies().SmallestChunk());
   precision_.Restore(policies_.publisher().precision());
+  if (const std::string others = precision_.DescribeOtherSlices(); !others.empty()) context_.LogWarning(others);
   return absl::OkStatus();
 }
 

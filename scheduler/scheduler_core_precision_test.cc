@@ -10,6 +10,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using enum PrecisionRoute;
 
@@ -56,7 +57,7 @@ class SchedulerPrecisionTest : public ::testing::Test {
     const std::vector<PolicyAnswer> answers = harness.Sent<PolicyAnswer>(1);
     return answers.empty() ? PolicyAnswer::Binding() : answers.back().bindings.back();
   }
-  PrecisionRoute RouteOf(uint64_t round) { return BindingOf(harness_, round).route; }
+  KeyRoutes RouteOf(uint64_t round) { return BindingOf(harness_, round).route; }
   std::string Status() {
     harness_.Receive(kWatcher, StatusRequest{});
     return harness_.Sent<StatusReply>(kWatcher).back().json;
@@ -127,6 +128,29 @@ TEST_F(SchedulerPrecisionTest, AnOperatorsVetoHoldsFromTheFirstRoundThatNobodyHa
   next.Receive(kWatcher, VetoLowBit{{"encoder"}, true});
   EXPECT_EQ(next.Sent<OperatorReply>(kWatcher).back(), (OperatorReply{true, "no scope is vetoed by order"}))
       << "a restart has kept it";
+}
+
+TEST_F(SchedulerPrecisionTest, ABindingThatIsEditedBetweenStartsChangesNoSlice) {
+  SchedulerOptions options = Options(harness_.stored());
+  options.precision->binding =
+      PrecisionBinding("edited", {}, {{"w", 10, {{0, 4, TensorRole::kEncoder, true, {}, ""}}}});
+  SchedulerHarness next(MeshOverlay(3, kLongLeases), options);
+  EXPECT_TRUE(next.HasLog("'w' is divided nowhere, and the binding divides it at 4"));
+  next.JoinAll(3);
+  ASSERT_FALSE(next.Sent<KeysAssigned>(1).empty());
+  EXPECT_EQ(next.Sent<KeysAssigned>(1).back().keys, harness_.Sent<KeysAssigned>(1).back().keys);
+  EXPECT_EQ(BindingOf(next, 1).route, kPlain);
+  // A key that comes now has the slices of the edited binding, also for a scheduler that reads the former one.
+  options.precision->binding =
+      PrecisionBinding("edited", {}, {{"v", 10, {{0, 4, TensorRole::kEncoder, true, {}, ""}}}});
+  SchedulerHarness third(MeshOverlay(3, kLongLeases), options);
+  third.JoinAll(3);
+  third.AddKey("v", 10);
+  SchedulerHarness last(MeshOverlay(3, kLongLeases), Options(third.stored()));
+  last.JoinAll(3);
+  const std::vector<KeySlice> keys = last.Sent<KeysAssigned>(1).back().keys;
+  ASSERT_EQ(keys.size(), 2u);
+  EXPECT_THAT(keys[1].borders, ElementsAre(4));
 }
 
 TEST_F(SchedulerPrecisionTest, ARestartKeepsRoutes) {

@@ -74,10 +74,11 @@ struct StatusSources {
 //   `veto` (why admitted scopes fall back now), `vetoes` (that began), `vetoed_by_order` (scopes), `step` (that was
 //   decided last), `violations` (chunks of another route than their round's), `sent` and `sent_low_bit` (gradients and
 //   results on all hops since each member began: {`bytes`, `fp32_bytes` in their place}), `guard` (endpoint
-//   or forced), `predicted`: [{`elements`, `low_bit_seconds`, `fp32_seconds`}] by sizes of candidates, `audit`: of
-//   rounds that have closed since the scheduler began {`bits_per_element`, counts `candidates`, `all` and `keys`:
-//   [{`key`, counts}]}, where counts are `low_bit`, `fallback`, `plain`, `mixed`, `violations`, `low_bit_share`,
-//   `veto_share`, `traffic_ratio`}.
+//   or forced), `predicted`: [{`elements`, `element_bytes`, `low_bit_seconds`, `fp32_seconds`}] by sizes of candidates,
+//   `audit`: of rounds that have closed since the scheduler began {`bits_per_element`, counts `candidates`, `all` and
+//   `keys`: [{`key`, counts, `slices` where it has several: [{`first`, `elements`, `low_bit`, `fallback`, `plain`}]}]},
+//   where counts are `low_bit`, `fallback`, `plain`, `mixed`, `violations`, `low_bit_share`, `veto_share`,
+//   `traffic_ratio`}.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
 //   it has not said it), `insecure` (other machines reach it, and it has no keys), `member`, and of a member
 //   `incarnation`, `joined_in`}], as far as the overlay has them `up_mbps`, `down_mbps` and `place` [latitude,

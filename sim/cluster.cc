@@ -104,7 +104,8 @@ void Cluster::AddResultCheckers() {
   for (const auto& [name, worker] : workers()) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations(), scaled_.aggregation.quorum > 0);
-  if (options_.precision.has_value()) results_->ExpectVotes(options_.precision->profile.rules);
+  if (options_.precision.has_value())
+    results_->ExpectVotes(options_.precision->profile.rules, &options_.precision->binding);
   if (options_.fields == nullptr) return;
   if (options_.plan.state_bytes > 0) {
     replicas_ = std::make_unique<ReplicaChecker>(options_.plan.rounds, &membership_, violations());

@@ -58,6 +58,8 @@ struct ClusterOptions {
   std::vector<OperatorOrder> orders;
   // The profile and the binding of low-bit rounds; empty: there are none.
   std::optional<PrecisionFiles> precision;
+  // The binding as somebody edits it before the scheduler is started again; empty: nobody does.
+  std::optional<PrecisionBinding> edited_binding;
   // Two schedulers share the job, and one of them leads. Empty: there is one.
   std::optional<StandbyOptions> standby;
   // These nodes are not there at the start.

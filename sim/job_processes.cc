@@ -60,6 +60,9 @@ std::unique_ptr<Protocol> JobProcesses::Wrap(NodeId id, std::unique_ptr<Protocol
 std::unique_ptr<Protocol> JobProcesses::MakeScheduler(StartId start, StoredRecords records) const {
   SchedulerOptions options{std::move(records), start};
   options.precision = options_.precision;
+  if (start > StartId(1) && options_.edited_binding.has_value()) {
+    options.precision->binding = *options_.edited_binding;
+  }
   return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(scaled_, std::move(options)));
 }
 

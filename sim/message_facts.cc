@@ -23,7 +23,11 @@ struct SizeVisitor {
   int64_t operator()(const LinkAck& m) const { return 16 + 24 * Count(m.entries); }
   int64_t operator()(const DeliveryAck& m) const { return 16 + RouteBytes(m.route) + 16 * Count(m.chunks); }
   int64_t operator()(const Busy& m) const { return 16 + RouteBytes(m.route) + 16 * Count(m.chunks); }
-  int64_t operator()(const KeysAssigned& m) const { return 32 + 32 * Count(m.keys); }
+  int64_t operator()(const KeysAssigned& m) const {
+    int64_t bytes = 32 + 32 * Count(m.keys);
+    for (const KeySlice& key : m.keys) bytes += 8 * Count(key.borders);
+    return bytes;
+  }
   int64_t operator()(const RegisterKeys& m) const {
     int64_t bytes = 16 + 32 * Count(m.keys);
     for (const RegisterKeys::Key& key : m.keys) bytes += 24 * Count(key.layout.parts);
@@ -118,7 +122,7 @@ struct DigestVisitor {
     uint64_t digest = m.epoch.value();
     for (const PolicyAnswer::Binding& binding : m.bindings) {
       digest = Digest({digest, binding.key.value(), binding.first_round.value(), binding.last_round.value(),
-                       binding.policy.value(), binding.attempt.value(), static_cast<uint64_t>(binding.route)});
+                       binding.policy.value(), binding.attempt.value(), binding.route.bits()});
     }
     return digest;
   }
@@ -187,7 +191,7 @@ struct DigestVisitor {
     }
     for (const EpochPlan::Binding& binding : m.bindings) {
       digest = Digest({digest, binding.first_key.value(), binding.last_key.value(), binding.first_round.value(),
-                       binding.last_round.value(), binding.attempt.value(), static_cast<uint64_t>(binding.route)});
+                       binding.last_round.value(), binding.attempt.value(), binding.route.bits()});
     }
     return digest;
   }
@@ -254,8 +258,7 @@ struct DetailVisitor {
   std::string operator()(const PolicyAnswer& m) const {
     return " " + absl::StrJoin(m.bindings, "; ", [](std::string* out, const PolicyAnswer::Binding& binding) {
              absl::StrAppend(out, "key ", binding.key.value(), " rounds ", binding.first_round.value(), "-",
-                             binding.last_round.value(), " policy ", binding.policy.value(), " ",
-                             RouteName(binding.route));
+                             binding.last_round.value(), " policy ", binding.policy.value(), " ", binding.route.Text());
            });
   }
   std::string operator()(const RoundsPushed& m) const { return Entries(m.runs); }

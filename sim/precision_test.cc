@@ -76,6 +76,52 @@ TEST(PrecisionSimulation, MeansOfVotesBringBackAllThatWasPushed) {
   }
 }
 
+TEST(PrecisionSimulation, SlicesOfOneTensorGoTheirOwnWays) {
+  for (const VoteAggregate aggregate : {VoteAggregate::kMajority, VoteAggregate::kMean}) {
+    ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
+    options.precision->profile.rules.aggregate = aggregate;
+    options.precision->profile.has_guard = false;
+    options.plan.flush_every = aggregate == VoteAggregate::kMean ? 5 : 0;
+    std::vector<TensorBinding> tensors;
+    for (const TrainingPlan::Tensor& tensor : options.plan.tensors) {
+      const int64_t half = (tensor.elements + 1) / 2;
+      tensors.push_back({tensor.name, tensor.elements, {{0, half, TensorRole::kEncoder, true, {}, ""}}});
+    }
+    const auto count = static_cast<int64_t>(tensors.size());
+    options.precision->binding = PrecisionBinding("halves", {}, std::move(tensors));
+    Cluster cluster(options);
+    Train(cluster);
+    EXPECT_GT(cluster.precision()->mixed_rounds(), count * 5);
+  }
+}
+
+TEST(PrecisionSimulation, ABindingThatIsEditedBetweenStartsOfTheSchedulerChangesNoBorder) {
+  ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
+  options.precision->profile.has_guard = false;
+  std::vector<TensorBinding> halves;
+  std::vector<TensorBinding> edited;
+  for (const TrainingPlan::Tensor& tensor : options.plan.tensors) {
+    const int64_t half = (tensor.elements + 1) / 2;
+    const int64_t third = (tensor.elements + 2) / 3;
+    halves.push_back({tensor.name, tensor.elements, {{0, half, TensorRole::kEncoder, true, {}, ""}}});
+    edited.push_back({tensor.name,
+                      tensor.elements,
+                      {{0, third, TensorRole::kBias, false, {}, ""},
+                       {third, tensor.elements - third, TensorRole::kEncoder, true, {}, ""}}});
+  }
+  options.precision->binding = PrecisionBinding("halves", {}, std::move(halves));
+  options.edited_binding = PrecisionBinding("edited", {}, std::move(edited));
+  Cluster cluster(options);
+  cluster.simulator()->RunUntil([&cluster] { return cluster.rounds_done() >= 8; }, Seconds(2000));
+  const int64_t low_bit_before = cluster.precision()->rounds(PrecisionRoute::kLowBit);
+  cluster.processes()->KillScheduler(/*silently=*/false);
+  cluster.processes()->StartScheduler(/*with_records=*/true);
+  Train(cluster);
+  // The second halves lie in what may go low-bit now.
+  EXPECT_GT(cluster.precision()->rounds(PrecisionRoute::kLowBit), low_bit_before);
+  EXPECT_GT(cluster.precision()->mixed_rounds(), 0);
+}
+
 TEST(PrecisionSimulation, ALossThatRisesFallsBackAndComesBack) {
   ClusterOptions options = FiveNodes("fapt", 3, LowBitFamily::kBinary);
   options.plan.loss = [](Round round) { return round == Round(8) ? 5.0 : 1 / static_cast<double>(round.value()); };

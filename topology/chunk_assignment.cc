@@ -16,7 +16,28 @@ namespace {
 // Units per whole: fine enough for thousands of trees, small enough that products with element counts fit 128 bits.
 constexpr double kShareUnits = 1 << 30;
 
+int64_t ChunksOfSlice(int64_t elements, int64_t chunk_max_elements) { return (elements - 1) / chunk_max_elements + 1; }
+
 }  // namespace
+
+int64_t CountChunks(int64_t elements, const std::vector<int64_t>& borders, int64_t chunk_max_elements) {
+  int64_t chunks = 0;
+  int64_t first = 0;
+  for (const int64_t border : borders) {
+    chunks += ChunksOfSlice(border - first, chunk_max_elements);
+    first = border;
+  }
+  return chunks + ChunksOfSlice(elements - first, chunk_max_elements);
+}
+
+std::optional<int64_t> FindBadBorder(int64_t elements, const std::vector<int64_t>& borders) {
+  int64_t last = 0;
+  for (const int64_t border : borders) {
+    if (border <= last || border >= elements) return border;
+    last = border;
+  }
+  return std::nullopt;
+}
 
 absl::StatusOr<ChunkAssignment> ChunkAssignment::Create(const std::vector<double>& shares, int64_t chunk_max_elements) {
   if (chunk_max_elements < 1) {
@@ -43,7 +64,19 @@ ChunkAssignment::ChunkAssignment(std::vector<int64_t> share_units, int64_t chunk
       chunk_max_elements_(chunk_max_elements),
       assigned_elements_(share_units_.size(), 0) {}
 
-absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements) {
+std::vector<ChunkAssignment::Slice> ChunkAssignment::Cut(int64_t elements, const std::vector<int64_t>& borders) const {
+  std::vector<Slice> slices;
+  int64_t chunk = 0;
+  for (size_t i = 0; i <= borders.size(); ++i) {
+    const int64_t first = i == 0 ? 0 : borders[i - 1];
+    const int64_t count = (i == borders.size() ? elements : borders[i]) - first;
+    const int64_t chunks = ChunksOfSlice(count, chunk_max_elements_);
+    slices.push_back({{first, count}, std::exchange(chunk, chunk + chunks), chunks});
+  }
+  return slices;
+}
+
+absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements, const std::vector<int64_t>& borders) {
   if (!keys_.empty() && key <= keys_.rbegin()->first) {
     return absl::InvalidArgumentError(absl::StrCat("keys must be added in ascending order: ", key.value(),
                                                    " came after ", keys_.rbegin()->first.value()));
@@ -52,14 +85,18 @@ absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements) {
     return absl::InvalidArgumentError(
         absl::StrCat("key ", key.value(), " must have at least 1 element, got ", elements));
   }
-  const int64_t chunks = (elements - 1) / chunk_max_elements_ + 1;
+  if (const std::optional<int64_t> bad = FindBadBorder(elements, borders); bad.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("the slices of key ", key.value(), " must rise within its ",
+                                                   elements, " elements, but one begins at ", *bad));
+  }
+  const int64_t chunks = CountChunks(elements, borders, chunk_max_elements_);
   if (chunks > kMaxChunksPerKey) {
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " with ", elements, " elements needs ", chunks,
                                                    " chunks, more than the ", kMaxChunksPerKey,
                                                    " allowed; raise chunks.max_elements"));
   }
   KeyChunks& added = keys_[key];
-  added.elements = elements;
+  added.slices = Cut(elements, borders);
   added.first_place = std::exchange(chunks_, chunks_ + static_cast<uint32_t>(chunks));
   added.trees.resize(chunks);
   for (int64_t i = 0; i < chunks; ++i) {
@@ -102,13 +139,20 @@ uint32_t ChunkAssignment::PlaceOf(KeyId key, ChunkIndex chunk) const {
   return Existing(key, chunk).first_place + chunk.value();
 }
 
+size_t ChunkAssignment::SliceOf(KeyId key, ChunkIndex chunk) const {
+  const std::vector<Slice>& slices = Existing(key, chunk).slices;
+  const auto after = std::upper_bound(slices.begin(), slices.end(), int64_t{chunk.value()},
+                                      [](int64_t index, const Slice& slice) { return index < slice.first_chunk; });
+  return after - slices.begin() - 1;
+}
+
 ElementRange ChunkAssignment::RangeOf(KeyId key, ChunkIndex chunk) const {
-  const KeyChunks& of_key = Existing(key, chunk);
-  const int64_t chunks = static_cast<int64_t>(of_key.trees.size());
-  const int64_t size = of_key.elements / chunks;
-  const int64_t larger = of_key.elements % chunks;  // so many first chunks hold one element more
-  const int64_t index = chunk.value();
-  return {.first_element = index * size + std::min(index, larger), .elements = size + (index < larger ? 1 : 0)};
+  const Slice& slice = Existing(key, chunk).slices[SliceOf(key, chunk)];
+  const int64_t size = slice.range.elements / slice.chunks;
+  const int64_t larger = slice.range.elements % slice.chunks;  // so many first chunks hold one element more
+  const int64_t index = chunk.value() - slice.first_chunk;
+  return {.first_element = slice.range.first_element + index * size + std::min(index, larger),
+          .elements = size + (index < larger ? 1 : 0)};
 }
 
 }  // namespace banyan

@@ -51,6 +51,41 @@ TEST(ChunkAssignmentTest, TensorsOfMoreElementsThan32BitsHoldAreCutToo) {
   EXPECT_GT(last.first_element, int64_t{1} << 32);
 }
 
+TEST(ChunkAssignmentTest, NoChunkCrossesTheBorderOfASlice) {
+  ChunkAssignment assignment = Made({1.0}, 100);
+  ASSERT_TRUE(assignment.AddKey(KeyId(1), 400, {30, 281}).ok());
+  ASSERT_EQ(assignment.ChunksOf(KeyId(1)), 1u + 3u + 2u);
+  const auto range = [&](uint32_t chunk) { return assignment.RangeOf(KeyId(1), ChunkIndex(chunk)); };
+  EXPECT_EQ(range(0), (ElementRange{0, 30}));
+  EXPECT_EQ(range(1), (ElementRange{30, 84}));
+  EXPECT_EQ(range(3), (ElementRange{198, 83}));
+  EXPECT_EQ(range(4), (ElementRange{281, 60}));
+  EXPECT_EQ(range(5), (ElementRange{341, 59}));
+  EXPECT_EQ(assignment.SliceOf(KeyId(1), ChunkIndex(0)), 0u);
+  EXPECT_EQ(assignment.SliceOf(KeyId(1), ChunkIndex(3)), 1u);
+  EXPECT_EQ(assignment.SliceOf(KeyId(1), ChunkIndex(4)), 2u);
+  EXPECT_EQ(assignment.SliceRangeOf(KeyId(1), ChunkIndex(3)), (ElementRange{30, 251}));
+}
+
+TEST(ChunkAssignmentTest, CountsTheChunksThatBordersMake) {
+  EXPECT_EQ(CountChunks(400, {}, 100), 4);
+  EXPECT_EQ(CountChunks(400, {30, 281}, 100), 6);
+  EXPECT_EQ(CountChunks(3, {1, 2}, 100), 3);
+  ChunkAssignment assignment = Made({1.0}, 1);
+  EXPECT_FALSE(assignment.AddKey(KeyId(1), kMaxChunksPerKey + 1, {5}).ok());
+  ChunkAssignment pairs = Made({1.0}, 2);
+  EXPECT_FALSE(pairs.AddKey(KeyId(1), 2 * kMaxChunksPerKey, {1}).ok());
+  EXPECT_TRUE(pairs.AddKey(KeyId(1), 2 * kMaxChunksPerKey, {2}).ok());
+}
+
+TEST(ChunkAssignmentTest, BordersThatDoNotRiseAreRefused) {
+  ChunkAssignment assignment = Made({1.0}, 100);
+  for (const std::vector<int64_t>& borders : {std::vector<int64_t>{0}, {5, 5}, {400}}) {
+    EXPECT_EQ(assignment.AddKey(KeyId(1), 400, borders).code(), absl::StatusCode::kInvalidArgument);
+  }
+  EXPECT_EQ(assignment.ChunksOf(KeyId(1)), 0u);
+}
+
 TEST(ChunkAssignmentTest, PlacesCountTheChunksOfAllKeys) {
   ChunkAssignment assignment = Made({1.0}, 100);
   ASSERT_TRUE(assignment.AddKey(KeyId(1), 203).ok());

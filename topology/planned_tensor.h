@@ -1,22 +1,25 @@
-// What plans know of the model: the size of each tensor. Values; thread-compatible.
+// What plans know of the model: the size of each tensor, and where chunks end in it. Values; thread-compatible.
 #ifndef BANYAN_TOPOLOGY_PLANNED_TENSOR_H_
 #define BANYAN_TOPOLOGY_PLANNED_TENSOR_H_
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace banyan {
 
 struct PlannedTensor {
   // Implicit: most models are of float32, and a number says all of their tensors.
-  PlannedTensor(int64_t elements, int64_t element_bytes = 4)  // NOLINT(google-explicit-constructor)
-      : elements(elements), element_bytes(element_bytes) {}
+  PlannedTensor(int64_t elements, int64_t element_bytes = 4,  // NOLINT(google-explicit-constructor)
+                std::vector<int64_t> borders = {})
+      : elements(elements), element_bytes(element_bytes), borders(std::move(borders)) {}
 
   double bits() const { return 8.0 * static_cast<double>(element_bytes) * static_cast<double>(elements); }
 
   int64_t elements;
-  int64_t element_bytes;  // of an element on its way, when nothing is compressed
+  int64_t element_bytes;         // of an element on its way, when nothing is compressed
+  std::vector<int64_t> borders;  // of its slices; see CountChunks in topology/chunk_assignment.h
 };
 
 // Returns the bits of all tensors.

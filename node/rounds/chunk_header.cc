@@ -18,7 +18,7 @@ ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, con
   message.priority = state.contribution.has_value() ? state.contribution->priority : 0;
   message.elements = state.attempt->RangeOf(chunk).elements;
   message.place = state.binding->chunks->PlaceOf(key, chunk);
-  message.precision = state.binding->route;
+  message.precision = state.binding->RouteOf(key, chunk);
   message.frames = encoded.encoded().frames;
   return message;
 }

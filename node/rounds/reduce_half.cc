@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
 #include "core/check.h"
-#include "node/votes/route_rules.h"
 
 namespace banyan {
 
@@ -16,13 +15,14 @@ ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Bindi
     : id_{key->key, round, binding.slice->epoch, binding.attempt},
       key_(key),
       slice_(binding.slice),
-      route_(binding.route),
       memory_(memory),
       tools_(tools),
-      chunks_(binding.chunks->ChunksOf(key->key)) {
+      chunks_(binding.chunks->ChunksOf(key->key)),
+      assignment_(binding.chunks) {
   for (uint32_t index = 0; index < chunks(); ++index) {
     chunks_[index].tree = binding.chunks->TreeOf(key->key, ChunkIndex(index));
     chunks_[index].range = binding.chunks->RangeOf(key->key, ChunkIndex(index));
+    chunks_[index].route = binding.RouteOf(key->key, ChunkIndex(index));
   }
 }
 
@@ -72,22 +72,30 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
   CountOwn(step, kind, index, parts.front(), weight);
 }
 
-bool ReduceHalf::is_low_bit() const { return IsLowBit(route_, kind_); }
-
-void ReduceHalf::CountVotes(StepContext& step, std::vector<Buffer> parts) {
-  std::vector<ElementRange> ranges;
-  for (const Chunk& chunk : chunks_) ranges.push_back(chunk.range);
-  std::optional<CastVotes::Residuals> residuals;
-  if (tools_.votes != nullptr) residuals = WhatVotesLeft();
-  Start(step, ChunkIndex(0),
-        std::make_unique<CastVotes>(std::move(parts), std::move(ranges), tools_.low_bit, std::move(residuals)),
-        &ReduceHalf::OnVotesCast);
+void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, const std::vector<Buffer>& parts, uint32_t weight) {
+  std::vector<ChunkIndex> of_votes;
+  for (uint32_t index = 0; index < chunks(); ++index) {
+    if (!parts.empty() && IsLowBit(chunks_[index].route, kind)) of_votes.push_back(ChunkIndex(index));
+  }
+  if (!of_votes.empty()) CastVotesOn(step, of_votes, parts);
+  for (uint32_t index = 0; index < chunks(); ++index) {
+    const bool is_of_votes = std::binary_search(of_votes.begin(), of_votes.end(), ChunkIndex(index));
+    if (!is_of_votes) CountOwn(step, kind, ChunkIndex(index), parts, weight);
+  }
 }
 
-CastVotes::Residuals ReduceHalf::WhatVotesLeft() {
-  CastVotes::Residuals residuals;
-  for (const Chunk& chunk : chunks_) residuals.push_back(memory_->voters().Read(chunk.range));
-  return residuals;
+void ReduceHalf::CastVotesOn(StepContext& step, const std::vector<ChunkIndex>& chunks,
+                             const std::vector<Buffer>& parts) {
+  std::vector<CastVotes::Chunk> votes;
+  std::optional<CastVotes::Residuals> residuals;
+  if (tools_.votes != nullptr) residuals.emplace();
+  for (const ChunkIndex index : chunks) {
+    votes.push_back({At(index).range, assignment_->SliceRangeOf(key_->key, index)});
+    if (residuals.has_value()) residuals->push_back(memory_->voters().Read(At(index).range));
+  }
+  Start(step, chunks.front(),
+        std::make_unique<CastVotes>(parts, std::move(votes), tools_.low_bit, std::move(residuals)),
+        &ReduceHalf::OnVotesCast);
 }
 
 void ReduceHalf::AddWhatVotesLeft(ChunkIndex index) {
@@ -99,14 +107,16 @@ void ReduceHalf::AddWhatVotesLeft(ChunkIndex index) {
   tools_.votes->Keep(index, id_.epoch, {chunk.range, {}});
 }
 
-void ReduceHalf::OnVotesCast(StepContext& step, ChunkIndex /*first*/, CastVotes& done) {
+void ReduceHalf::OnVotesCast(StepContext& step, ChunkIndex first, CastVotes& done) {
   kind_ = RoundKind::kAggregate;
-  for (uint32_t index = 0; index < chunks(); ++index) {
+  size_t next = 0;
+  for (uint32_t index = first.value(); index < chunks(); ++index) {
     Chunk& chunk = chunks_[index];
+    if (!IsOfVotes(chunk)) continue;
     BANYAN_CHECK(chunk.counted.insert(tools_.self).second);
     const bool is_open = tools_.votes != nullptr && chunk.state != State::kDone;
-    if (is_open) tools_.votes->Keep(ChunkIndex(index), id_.epoch, {chunk.range, std::move(done.cast()[index])});
-    Count(step, ChunkIndex(index), tools_.self, done.votes()[index]);
+    if (is_open) tools_.votes->Keep(ChunkIndex(index), id_.epoch, {chunk.range, std::move(done.cast()[next])});
+    Count(step, ChunkIndex(index), tools_.self, done.votes()[next++]);
   }
 }
 
@@ -177,13 +187,13 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   if (chunk.state != State::kCollecting) return;
   const TreeSlice& place = PlaceOf(index);
   const bool is_leaf = place.reduce_children.empty() && place.reduce_parent.has_value();
-  const bool is_rounded = !Rounds() || chunk.to_add.empty() || IsPlainArray(chunk.to_add[0], key_->type);
-  const bool passes_as_is = is_leaf && !Compresses() && is_rounded && chunk.to_add.size() <= 1;
+  const bool is_rounded = !Rounds(chunk) || chunk.to_add.empty() || IsPlainArray(chunk.to_add[0], key_->type);
+  const bool passes_as_is = is_leaf && !Compresses(chunk) && is_rounded && chunk.to_add.size() <= 1;
   const bool has_all = chunk.counted.size() > place.reduce_children.size();
   if (!chunk.to_add.empty() && !passes_as_is && (has_all || !HoldsOwnAlone(chunk))) return StartAdding(step, index);
   if (!has_all) return;
   if (!place.reduce_parent.has_value()) return Finish(step, index);
-  if (!chunk.sum.empty() && (Compresses() || Rounds())) return StartEncoding(step, index);
+  if (!chunk.sum.empty() && (Compresses(chunk) || Rounds(chunk))) return StartEncoding(step, index);
   Leave(step, index, TakeUnchanged(index));
 }
 
@@ -211,7 +221,7 @@ std::vector<CheckedChunk> ReduceHalf::TakeInputs(Chunk& chunk) {
 void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kAdding;
-  if (is_low_bit()) {
+  if (IsOfVotes(chunk)) {
     std::vector<CheckedChunk> votes = TakeInputs(chunk);
     if (!chunk.votes.empty()) votes.push_back(std::exchange(chunk.votes, CheckedChunk()));
     return Start(step, index, std::make_unique<AddVotes>(std::move(votes)), &ReduceHalf::OnVotesAdded);
@@ -250,8 +260,8 @@ double ReduceHalf::ResultRatio(ChunkIndex index) {
   return std::min(tools_.encodings->ResultRatio(*key_, PlaceOf(index).broadcast_children), At(index).result_ratio);
 }
 
-bool ReduceHalf::Compresses() const {
-  if (is_low_bit()) return false;
+bool ReduceHalf::Compresses(const Chunk& chunk) const {
+  if (IsOfVotes(chunk)) return false;
   switch (kind_) {
     case RoundKind::kAggregate:
       return tools_.encodings->Compresses(*key_);

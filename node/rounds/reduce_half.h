@@ -4,7 +4,7 @@
 // Invariants:
 // - Everything that belongs to one attempt is in here (who was counted, partial sums, what is being encoded) and goes
 //   with it. Contributions, results and residuals outlive attempts and are elsewhere.
-// - In a low-bit round sums are counts of votes, and nothing else is ever a part of one.
+// - In low-bit chunks of a round sums are counts of votes, and nothing else is ever a part of one.
 // - A member that abstains is counted, whatever the others do.
 // - Each child, and this node, is in a chunk's sum at most once.
 // - With a fixed order no part is added before those of all nodes with lower numbers.
@@ -32,6 +32,7 @@
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
 #include "node/votes/open_votes.h"
+#include "node/votes/route_rules.h"
 #include "node/votes/vote_computations.h"
 #include "proto/chunk_message.h"
 #include "proto/policy_slice.h"
@@ -133,10 +134,9 @@ class ReduceHalf {
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
   // The same, of `parts` that add up to the values, with what votes of earlier rounds have left out; none say nothing.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const std::vector<Buffer>& parts, uint32_t weight);
-  // Casts the votes of this node's workers in a low-bit round, and counts them in all chunks: each of `parts` is a
-  // worker's gradient, on which it votes together with what its votes have left out. REQUIRES: as CountOwn, for every
-  // chunk.
-  void CountVotes(StepContext& step, std::vector<Buffer> parts);
+  // The same in all chunks, each on its slice's route: in those that are low-bit the parts are gradients of workers,
+  // who vote on them together with what their votes have left out.
+  void CountOwn(StepContext& step, RoundKind kind, const std::vector<Buffer>& parts, uint32_t weight);
   // Counts a child that has brought the chunk's result. REQUIRES: it was not counted; OnResult was called.
   void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
   // Ends the chunk's part in the attempt: its result is here. What comes later for the sum is counted and dropped.
@@ -152,6 +152,7 @@ class ReduceHalf {
   struct Chunk {
     TreeIndex tree;
     ElementRange range;
+    PrecisionRoute route = PrecisionRoute::kPlain;
     State state = State::kCollecting;
     std::set<NodeId> counted;  // children, and this node
     uint32_t weight = 0;
@@ -166,14 +167,16 @@ class ReduceHalf {
     std::vector<Cut> cuts;                  // of what is counted
   };
 
-  bool is_low_bit() const;
-  // Whether sums are rounded to the half type in which the key travels.
-  bool Rounds() const { return IsHalf(key_->type) && kind_ == RoundKind::kAggregate && !is_low_bit(); }
+  bool IsOfVotes(const Chunk& chunk) const { return IsLowBit(chunk.route, kind_); }
+  // Whether the chunk's sums are rounded to the half type in which the key travels.
+  bool Rounds(const Chunk& chunk) const {
+    return IsHalf(key_->type) && kind_ == RoundKind::kAggregate && !IsOfVotes(chunk);
+  }
+  // Casts votes on these chunks.
+  void CastVotesOn(StepContext& step, const std::vector<ChunkIndex>& chunks, const std::vector<Buffer>& parts);
   // Adds what votes have left out to the chunk's parts; its result will use it up.
   void AddWhatVotesLeft(ChunkIndex index);
-  // Returns what votes have left out, by chunk.
-  CastVotes::Residuals WhatVotesLeft();
-  void OnVotesCast(StepContext& step, ChunkIndex index, CastVotes& done);
+  void OnVotesCast(StepContext& step, ChunkIndex first, CastVotes& done);
   void OnVotesAdded(StepContext& step, ChunkIndex index, AddVotes& done);
   void FinishVotes(StepContext& step, ChunkIndex index);
   void OnVotesDecided(StepContext& step, ChunkIndex index, DecideVotesOfChunk& done);
@@ -200,7 +203,7 @@ class ReduceHalf {
   // A contribution of `weight` workers, all late, that says nothing yet.
   CheckedChunk Nothing(ChunkIndex index, uint32_t weight) const;
   void Leave(StepContext& step, ChunkIndex index, const CheckedChunk& sum);
-  bool Compresses() const;
+  bool Compresses(const Chunk& chunk) const;
   // Returns the least ratio of all links on which this node and those below it pass the chunk's result on.
   double ResultRatio(ChunkIndex index);
   void StartEncoding(StepContext& step, ChunkIndex index);
@@ -219,11 +222,11 @@ class ReduceHalf {
   AttemptId id_;
   const KeySlice* key_;
   std::shared_ptr<const PolicySlice> slice_;
-  PrecisionRoute route_;
   TensorMemory* memory_;
   Tools tools_;
   RoundKind kind_ = RoundKind::kAbstention;  // until somebody who does not abstain is counted
   std::vector<Chunk> chunks_;
+  std::shared_ptr<const ChunkAssignment> assignment_;
 };
 
 }  // namespace banyan

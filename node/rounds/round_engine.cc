@@ -171,10 +171,7 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   const std::vector<Buffer> parts = is_silent ? std::vector<Buffer>() : own.Parts();
-  if (!parts.empty() && IsLowBit(state.binding->route, own.kind)) return state.attempt->CountVotes(step, parts);
-  for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
-    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), parts, is_silent ? 0 : own.weight);
-  }
+  state.attempt->CountOwn(step, own.kind, parts, is_silent ? 0 : own.weight);
 }
 
 Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, const std::string& why) {
@@ -217,7 +214,8 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   const bool is_stale = !ChunkRules::IsOfThisStart(message, *state);
   if (is_stale) return Refuse(step, message, "its source has been started again since");
   std::string fault = rules_.FaultOf(message, *state);
-  if (fault.empty()) fault = routes_.FaultOf(message, state->binding->route, book_->FindKey(key)->type);
+  const auto route = [&] { return state->binding->RouteOf(key, message.id.chunk); };
+  if (fault.empty()) fault = routes_.FaultOf(message, route(), book_->FindKey(key)->type);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
   if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
   const bool is_more = !was_kept && state->attempt->WouldWait(message.id.chunk, message.route.source());

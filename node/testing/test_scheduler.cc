@@ -231,8 +231,8 @@ void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
     const bool is_same = known != nullptr && known->elements == key.elements && known->layout == key.layout.Hash();
     if (known != nullptr && !is_same) Say(node, KeyRefused{term, key.name, "another size"});
     if (known != nullptr) continue;
-    keys_.push_back(
-        {KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, key.layout.Hash(), key.layout.type});
+    keys_.push_back({KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, key.layout.Hash(),
+                     key.layout.type, borders});
     grew = true;
   }
   const KeysAssigned table{term, KeyTableVersion(keys_.size()), keys_};
@@ -259,9 +259,9 @@ void TestScheduler::On(uint32_t node, const PolicyRequest& request) {
   Say(node, std::move(answer));
 }
 
-PrecisionRoute TestScheduler::RouteOf(Round round) const {
+KeyRoutes TestScheduler::RouteOf(Round round) const {
   const auto after = routes.upper_bound(round);
-  return after == routes.begin() ? PrecisionRoute::kPlain : std::prev(after)->second;
+  return after == routes.begin() ? KeyRoutes() : std::prev(after)->second;
 }
 
 void TestScheduler::ReleasePolicies() {

@@ -85,15 +85,16 @@ class TestScheduler {
   std::vector<std::string> unequal_hashes;
   Epoch epoch = Epoch(1);
   // Of rounds that are asked for from now on, by the first round with it; plain before.
-  std::map<Round, PrecisionRoute> routes;
+  std::map<Round, KeyRoutes> routes;
+  std::vector<int64_t> borders = {};  // of the slices of every key
 
  private:
   struct Bound {
     Attempt attempt;
     int64_t chunk_max_elements = 0;
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
   };
-  PrecisionRoute RouteOf(Round round) const;
+  KeyRoutes RouteOf(Round round) const;
   void On(uint32_t node, const Join& join);
   void On(uint32_t node, const Heartbeat& heartbeat);
   void On(uint32_t node, const RegisterKeys& keys);

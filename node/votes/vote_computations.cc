@@ -13,21 +13,21 @@
 
 namespace banyan {
 
-CastVotes::CastVotes(std::vector<Buffer> gradients, std::vector<ElementRange> ranges, const VoteRules& rules,
+CastVotes::CastVotes(std::vector<Buffer> gradients, std::vector<Chunk> chunks, const VoteRules& rules,
                      std::optional<Residuals> residuals)
-    : gradients_(std::move(gradients)), ranges_(std::move(ranges)), rules_(rules), residuals_(std::move(residuals)) {
+    : gradients_(std::move(gradients)), chunks_(std::move(chunks)), rules_(rules), residuals_(std::move(residuals)) {
   BANYAN_CHECK(!gradients_.empty());
-  BANYAN_CHECK(!residuals_.has_value() || residuals_->size() == ranges_.size());
+  BANYAN_CHECK(!residuals_.has_value() || residuals_->size() == chunks_.size());
 }
 
 void CastVotes::AddResiduals() {
   for (Buffer& gradient : gradients_) gradient = Buffer::CopyOf(gradient.floats());
-  for (size_t chunk = 0; chunk < ranges_.size(); ++chunk) {
+  for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     const std::vector<Buffer>& of_chunk = (*residuals_)[chunk];
     for (size_t voter = 0; voter < of_chunk.size(); ++voter) {
       if (of_chunk[voter].empty()) continue;
       const Buffer& gradient = gradients_[std::min(voter, gradients_.size() - 1)];
-      Buffer part = gradient.Slice(ranges_[chunk].first_element, ranges_[chunk].elements);
+      Buffer part = gradient.Slice(chunks_[chunk].range.first_element, chunks_[chunk].range.elements);
       AddResidual(of_chunk[voter].floats(), part.mutable_floats());
     }
   }
@@ -51,9 +51,18 @@ void CastVotes::Run() {
     if (IsHalf(gradient.type())) gradient = WidenedCopy(gradient);
   }
   if (residuals_.has_value()) AddResiduals();
+  ElementRange slice;
   std::vector<float> scales;
-  for (const Buffer& gradient : gradients_) scales.push_back(SliceScale(gradient.floats()));
-  for (const ElementRange& range : ranges_) Cast(range, scales);
+  for (const Chunk& chunk : chunks_) {
+    if (scales.empty() || slice != chunk.slice) {
+      slice = chunk.slice;
+      scales.clear();
+      for (const Buffer& gradient : gradients_) {
+        scales.push_back(SliceScale(gradient.floats().subspan(slice.first_element, slice.elements)));
+      }
+    }
+    Cast(chunk.range, scales);
+  }
 }
 
 int64_t CastVotes::size_bytes() const {

@@ -18,18 +18,23 @@
 
 namespace banyan {
 
-// Turns the gradients of a node's workers into votes. Each worker is a voter of its own, with a scale for its whole
-// tensor; so how a tensor is cut into chunks changes no vote.
+// Turns the gradients of a node's workers into votes. Each worker is a voter of its own, with a scale for each whole
+// slice; so how a slice is cut into chunks changes no vote.
 class CastVotes : public Computation {
  public:
+  // A chunk to vote on, and the slice of the tensor that it is in.
+  struct Chunk {
+    ElementRange range;
+    ElementRange slice;
+  };
   // What earlier votes have left out: by chunk, then by voter. What has no voter now, the last one takes up; a buffer
   // may be empty.
   using Residuals = std::vector<std::vector<Buffer>>;
 
-  // `gradients` are of one tensor, one for each worker; `ranges` are its chunks. With `residuals` these are added to
+  // `gradients` are of one tensor, one for each worker; `chunks` are in its order. With `residuals` these are added to
   // the gradients, and cast() says who has voted on what. REQUIRES: there is a gradient; nothing writes one, or a
   // residual, until this has finished.
-  CastVotes(std::vector<Buffer> gradients, std::vector<ElementRange> ranges, const VoteRules& rules,
+  CastVotes(std::vector<Buffer> gradients, std::vector<Chunk> chunks, const VoteRules& rules,
             std::optional<Residuals> residuals = std::nullopt);
 
   void Run() override;
@@ -44,11 +49,11 @@ class CastVotes : public Computation {
  private:
   // Puts copies with the residuals in the gradients' place.
   void AddResiduals();
-  // Casts the votes of all on a chunk, with these scales of their tensors.
+  // Casts the votes of all on a chunk, with these scales of its slice.
   void Cast(const ElementRange& range, const std::vector<float>& scales);
 
   std::vector<Buffer> gradients_;
-  std::vector<ElementRange> ranges_;
+  std::vector<Chunk> chunks_;
   VoteRules rules_;
   std::optional<Residuals> residuals_;
   std::vector<CheckedChunk> votes_;

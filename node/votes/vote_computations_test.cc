@@ -24,7 +24,7 @@ VoteRules MeanRules() {
 std::vector<float> ValuesOf(const Buffer& buffer) { return {buffer.floats().begin(), buffer.floats().end()}; }
 
 TEST(CastVotesTest, WithoutResidualsNothingIsKept) {
-  CastVotes cast({Buffer::CopyOf({1, -3, 2})}, {{0, 2}, {2, 1}}, VoteRules());
+  CastVotes cast({Buffer::CopyOf({1, -3, 2})}, {{{0, 2}, {0, 3}}, {{2, 1}, {0, 3}}}, VoteRules());
   cast.Run();
   EXPECT_EQ(cast.votes().size(), 2u);
   EXPECT_THAT(cast.cast(), IsEmpty());
@@ -34,7 +34,7 @@ TEST(CastVotesTest, ResidualsAreAddedAndTheLastVoterTakesUpWhatHasNone) {
   const Buffer gradient = Buffer::CopyOf({1, -3, 2});
   CastVotes::Residuals residuals = {{Buffer(), Buffer::CopyOf({10, 10}), Buffer::CopyOf({0, 1})},
                                     {Buffer::CopyOf({-5})}};
-  CastVotes cast({gradient, gradient}, {{0, 2}, {2, 1}}, MeanRules(), std::move(residuals));
+  CastVotes cast({gradient, gradient}, {{{0, 2}, {0, 3}}, {{2, 1}, {0, 3}}}, MeanRules(), std::move(residuals));
   cast.Run();
   ASSERT_EQ(cast.cast().size(), 2u);
   EXPECT_THAT(ValuesOf(cast.cast()[0][0].offered), ElementsAre(1, -3));
@@ -45,11 +45,21 @@ TEST(CastVotesTest, ResidualsAreAddedAndTheLastVoterTakesUpWhatHasNone) {
   EXPECT_EQ(DecodeVotes(cast.votes()[0]).weight(), 2);
 }
 
+TEST(CastVotesTest, EachSliceHasAScaleOfItsOwn) {
+  CastVotes cast({Buffer::CopyOf({1, -3, 20, 40})}, {{{0, 1}, {0, 2}}, {{1, 1}, {0, 2}}, {{2, 2}, {2, 2}}},
+                 VoteRules());
+  cast.Run();
+  const auto scale_of = [&](size_t chunk) { return DecodeVotes(cast.votes()[chunk]).scales().Mean(1); };
+  EXPECT_EQ(scale_of(0), 2);
+  EXPECT_EQ(scale_of(1), 2);
+  EXPECT_EQ(scale_of(2), 30);
+}
+
 TEST(SettleVotesTest, TheResultAndWhatIsLeftAreWhatWasOffered) {
   for (const LowBitFamily family : {LowBitFamily::kBinary, LowBitFamily::kTernary}) {
     VoteRules rules = MeanRules();
     rules.family = family;
-    CastVotes cast({Buffer::CopyOf({1, -3, 0.25}), Buffer::CopyOf({4, 2, -2})}, {{0, 3}}, rules,
+    CastVotes cast({Buffer::CopyOf({1, -3, 0.25}), Buffer::CopyOf({4, 2, -2})}, {{{0, 3}, {0, 3}}}, rules,
                    CastVotes::Residuals(1));
     cast.Run();
     DecideVotesOfChunk decide(cast.votes()[0], rules);
@@ -66,7 +76,7 @@ TEST(SettleVotesTest, TheResultAndWhatIsLeftAreWhatWasOffered) {
 }
 
 TEST(SettleVotesTest, WhatIsNotFiniteDropsOut) {
-  CastVotes cast({Buffer::CopyOf({1, std::numeric_limits<float>::infinity()})}, {{0, 2}}, MeanRules(),
+  CastVotes cast({Buffer::CopyOf({1, std::numeric_limits<float>::infinity()})}, {{{0, 2}, {0, 2}}}, MeanRules(),
                  CastVotes::Residuals(1));
   cast.Run();
   DecideVotesOfChunk decide(cast.votes()[0], MeanRules());
@@ -77,7 +87,7 @@ TEST(SettleVotesTest, WhatIsNotFiniteDropsOut) {
 }
 
 TEST(SettleVotesTest, AResultThatSaysNothingLeavesAllOfIt) {
-  CastVotes cast({Buffer::CopyOf({1, -3})}, {{0, 2}}, MeanRules(), CastVotes::Residuals(1));
+  CastVotes cast({Buffer::CopyOf({1, -3})}, {{{0, 2}, {0, 2}}}, MeanRules(), CastVotes::Residuals(1));
   cast.Run();
   SettleVotes settle(std::move(cast.cast()[0]), *CheckChunk(EncodedChunk(), 2));
   settle.Run();

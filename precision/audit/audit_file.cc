@@ -25,6 +25,20 @@ void WriteCounts(const RouteCounts& counts, JsonWriter& json) {
   if (counts.sent_bytes > 0) json.Name("sent_bytes").Integer(static_cast<uint64_t>(counts.sent_bytes));
 }
 
+// Writes how often each slice took which route, where a key has several.
+void WriteSlices(const RouteAudit::Slices& slices, JsonWriter& json) {
+  if (slices.empty()) return;
+  json.Name("slices").BeginArray();
+  for (const auto& [first, counts] : slices) {
+    json.BeginObject().Name("first").Integer(static_cast<uint64_t>(first));
+    json.Name("elements").Integer(static_cast<uint64_t>(counts.elements));
+    json.Name("low_bit").Integer(static_cast<uint64_t>(counts.low_bit));
+    json.Name("fallback").Integer(static_cast<uint64_t>(counts.fallback));
+    json.Name("plain").Integer(static_cast<uint64_t>(counts.plain)).EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteControls(const PrecisionController& controller, JsonWriter& json) {
   const Supervisor& supervisor = controller.supervisor();
   const Supervisor::Record& record = supervisor.record();
@@ -71,6 +85,7 @@ void WriteAudit(const RouteAudit& audit, JsonWriter& json) {
   for (const auto& [key, counts] : audit.keys()) {
     json.BeginObject().Name("key").String(key);
     WriteCounts(counts, json);
+    WriteSlices(audit.SlicesOf(key), json);
     json.EndObject();
   }
   json.EndArray();

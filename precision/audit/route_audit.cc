@@ -35,11 +35,24 @@ int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> s
   auto found = keys_.find(key);
   if (found == keys_.end()) found = keys_.emplace(std::string(key), RouteCounts()).first;
   found->second.Add(counts);
+  if (slices.size() > 1) Count(slices, rounds, slices_[found->first]);
   all_.Add(counts);
   if (std::any_of(slices.begin(), slices.end(), [](const SliceRoute& slice) { return slice.is_candidate; })) {
     candidates_.Add(counts);
   }
   return counts.violations;
+}
+
+void RouteAudit::Count(absl::Span<const SliceRoute> slices, int64_t rounds, Slices& counts) {
+  int64_t first = 0;
+  for (const SliceRoute& slice : slices) {
+    SliceCounts& of_slice = counts[first];
+    of_slice.elements = slice.elements;
+    const bool is_low_bit = slice.observed == PrecisionRoute::kLowBit;
+    const bool is_fallback = slice.observed == PrecisionRoute::kFallback;
+    (is_low_bit ? of_slice.low_bit : is_fallback ? of_slice.fallback : of_slice.plain) += rounds;
+    first += slice.elements;
+  }
 }
 
 RouteCounts RouteAudit::CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes, int64_t rounds) const {

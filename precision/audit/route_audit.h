@@ -49,6 +49,15 @@ struct RouteCounts {
 
 class RouteAudit {
  public:
+  // Rounds of one slice by the routes that it took.
+  struct SliceCounts {
+    int64_t elements = 0;
+    int64_t low_bit = 0;
+    int64_t fallback = 0;
+    int64_t plain = 0;
+  };
+  using Slices = std::map<int64_t, SliceCounts>;  // by first element
+
   // `bits_per_element` is what a low-bit element counts for in modelled traffic.
   explicit RouteAudit(double bits_per_element) : bits_per_element_(bits_per_element) {}
 
@@ -58,16 +67,23 @@ class RouteAudit {
 
   double bits_per_element() const { return bits_per_element_; }
   const std::map<std::string, RouteCounts, std::less<>>& keys() const { return keys_; }
+  // Returns the slices of a key; none where it is one.
+  Slices SlicesOf(absl::string_view key) const {
+    const auto found = slices_.find(key);
+    return found == slices_.end() ? Slices() : found->second;
+  }
   // Of the keys that have candidates: what low-bit and veto shares are told of.
   const RouteCounts& candidates() const { return candidates_; }
   // Of all keys: what traffic and violations are told of.
   const RouteCounts& all() const { return all_; }
 
  private:
+  static void Count(absl::Span<const SliceRoute> slices, int64_t rounds, Slices& counts);
   RouteCounts CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes, int64_t rounds) const;
 
   double bits_per_element_;
   std::map<std::string, RouteCounts, std::less<>> keys_;
+  std::map<std::string, Slices, std::less<>> slices_;  // of keys of several
   RouteCounts candidates_;
   RouteCounts all_;
 };

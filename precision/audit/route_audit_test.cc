@@ -21,6 +21,13 @@ TEST(RouteAuditTest, CountsRoutesByKeyAndMixedSlices) {
   EXPECT_EQ(bucket.fallback, 2);
   EXPECT_EQ(bucket.mixed, 1);
   EXPECT_EQ(audit.keys().at("weight").mixed, 0);
+  const RouteAudit::Slices slices = audit.SlicesOf("bucket");
+  ASSERT_EQ(slices.size(), 2u);
+  EXPECT_EQ(slices.at(0).low_bit, 1);
+  EXPECT_EQ(slices.at(0).fallback, 2);
+  EXPECT_EQ(slices.at(96).plain, 3);
+  EXPECT_EQ(slices.at(96).elements, 32);
+  EXPECT_TRUE(audit.SlicesOf("weight").empty());
   EXPECT_EQ(audit.candidates().rounds(), 4);
   EXPECT_DOUBLE_EQ(audit.candidates().low_bit_share(), 0.5);
   EXPECT_DOUBLE_EQ(audit.candidates().veto_share(), 0.5);

@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "proto/precision/key_routes.h"
 #include "topology/overlay/yaml_document.h"
 #include "topology/overlay/yaml_reader.h"
 
@@ -95,6 +96,12 @@ TensorBinding ReadTensor(const YamlValue& value, const std::string& where, YamlP
     tensor.slices.push_back(std::move(whole));
   }
   map.Finish();
+  const size_t slices = PrecisionBinding("", {}, {tensor}).SlicesOf(tensor.name, tensor.elements).size();
+  if (slices > KeyRoutes::kMostSlices) {
+    problems.Add(map.place(), absl::StrFormat("%s: expected at most %d slices of a tensor, what they leave out among "
+                                              "them, got %d; make several tensors of it",
+                                              where, KeyRoutes::kMostSlices, slices));
+  }
   return tensor;
 }
 

@@ -53,10 +53,24 @@ TEST_F(PrecisionMalformedTest, Routes) {
   const auto unknown = static_cast<wire::PrecisionRoute>(3);
   Refuses(wire::Envelope::kChunk, "ChunkMessage: precision: 0 to 2 expected, 3 came",
           [&](auto& e) { e.mutable_chunk()->set_precision(unknown); });
-  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].route: 0 to 2 expected, 3 came",
-          [&](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_route(unknown); });
-  Refuses(wire::Envelope::kEpochPlan, "EpochPlan: bindings[1].route: 0 to 2 expected, 3 came",
-          [&](auto& e) { e.mutable_epoch_plan()->mutable_bindings(1)->set_route(unknown); });
+  Refuses(wire::Envelope::kPolicyAnswer,
+          "PolicyAnswer: bindings[0].route: a precision route for each slice expected, 3 came",
+          [&](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_route(3); });
+  Refuses(wire::Envelope::kEpochPlan,
+          "EpochPlan: bindings[1].route: a precision route for each slice expected, 12 came",
+          [&](auto& e) { e.mutable_epoch_plan()->mutable_bindings(1)->set_route(12); });
+}
+
+TEST_F(PrecisionMalformedTest, BordersOfSlices) {
+  const auto refuses = [this](const std::string& error, int64_t border) {
+    Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].borders: " + error,
+            [border](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->set_borders(1, border); });
+  };
+  refuses("129 to 401407 expected, 128 came", 128);
+  refuses("129 to 401407 expected, 401408 came", 401408);
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].borders: 0 to 31 expected, 32 came", [](auto& e) {
+    for (int i = 0; i < 30; ++i) e.mutable_keys_assigned()->mutable_keys(0)->add_borders(5000 + i);
+  });
 }
 
 TEST_F(PrecisionMalformedTest, HealthOfATraining) {

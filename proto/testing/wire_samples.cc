@@ -172,16 +172,16 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
                                    {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", Role::kObserver, "n7", NodeId(7)},
                                     {"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf8", Role::kOperator, "ada", NodeId(8)}}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
-  messages.emplace_back(KeysAssigned{
-      Term(3),
-      KeyTableVersion(2),
-      {{KeyId(1), "fc1.weight", 401408, 78, DataType::kFloat64}, {KeyId(2), "fc1.bias", 512, 77, DataType::kInt64}}});
+  messages.emplace_back(KeysAssigned{Term(3),
+                                     KeyTableVersion(2),
+                                     {{KeyId(1), "fc1.weight", 401408, 78, DataType::kFloat64, {128, 4096}},
+                                      {KeyId(2), "fc1.bias", 512, 77, DataType::kInt64, {64}}}});
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
-  messages.emplace_back(
-      PolicyAnswer{Term(3),
-                   Epoch(1),
-                   {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, PrecisionRoute::kLowBit},
-                    {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, PrecisionRoute::kLowBit}}});
+  messages.emplace_back(PolicyAnswer{
+      Term(3),
+      Epoch(1),
+      {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, KeyRoutes::OfBits(0b010010)},
+       {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, KeyRoutes::OfBits(0b010010)}}});
   messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});

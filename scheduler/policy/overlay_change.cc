@@ -16,7 +16,7 @@ namespace banyan {
 namespace {
 
 // Chunks of another size must still fit into the nodes' rooms, which are as large as when they joined.
-constexpr int64_t kBytesPerElement = 4;
+constexpr int64_t kFloatBytes = 4;
 constexpr int64_t kChunksByDefault = 64;
 
 constexpr char kRestart[] = "put it back, or stop the job and start it with the new file";
@@ -133,16 +133,17 @@ void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, Compar
   }
 }
 
-void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, Comparison& comparison) {
+void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, int64_t element_bytes, Comparison& comparison) {
   const int64_t elements = is.chunks.max_elements;
   comparison.Free("chunks.max_elements", was.chunks.max_elements, elements);
   comparison.Free("chunks.min_elements", was.chunks.min_elements, is.chunks.min_elements);
-  const int64_t by_default = kChunksByDefault * was.chunks.max_elements * kBytesPerElement;
+  // As nodes do (node/peers/peer_network.cc).
+  const int64_t by_default = kChunksByDefault * was.chunks.max_elements * kFloatBytes;
   const int64_t room = std::min(was.transport.relay_bytes > 0 ? was.transport.relay_bytes : by_default,
                                 was.transport.early_bytes > 0 ? was.transport.early_bytes : by_default);
-  if (elements > was.chunks.max_elements && elements * kBytesPerElement > room) {
+  if (elements > was.chunks.max_elements && elements * element_bytes > room) {
     comparison.Refuse("chunks.max_elements",
-                      absl::StrCat("a chunk of ", elements * kBytesPerElement, " bytes does not fit into the ", room,
+                      absl::StrCat("a chunk of ", elements * element_bytes, " bytes does not fit into the ", room,
                                    " of transport.relay_bytes and transport.early_bytes"),
                       "make it smaller");
   }
@@ -166,7 +167,8 @@ void CompareMembership(const MembershipConfig& was, const MembershipConfig& is, 
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted) {
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
+                                                         int64_t element_bytes) {
   Comparison comparison;
   comparison.Fixed("job", running.job, wanted.job);
   comparison.Fixed("scheduler.addresses", absl::StrJoin(running.scheduler.addresses, ","),
@@ -193,7 +195,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
                   wanted.multipath.primary_busy_bound);
   comparison.Free("multipath.auxiliary_queue_length", running.multipath.auxiliary_queue_length,
                   wanted.multipath.auxiliary_queue_length);
-  CompareChunks(running, wanted, comparison);
+  CompareChunks(running, wanted, element_bytes, comparison);
   if (running.aggregation != wanted.aggregation) {
     comparison.Refuse("aggregation", "its op or a parameter of it differs");
   }

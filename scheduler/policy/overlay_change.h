@@ -3,6 +3,7 @@
 #ifndef BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
 #define BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,10 @@ namespace banyan {
 // may differ: topology, awareness, multipath, chunks, and the configured rates, delays and losses of links. Nodes may
 // come at the end of `nodes`, with their links.
 //
-// FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.
-absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted);
+// FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay;
+// `element_bytes` are those of the widest element of the job's tensors.
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
+                                                         int64_t element_bytes = 4);
 
 }  // namespace banyan
 

@@ -126,6 +126,14 @@ TEST(OverlayChangeTest, RefusesChunksThatNoRoomHolds) {
                                                            {"max_elements: 1000", "max_elements: 1000000"}})))
           .status();
   EXPECT_THAT(std::string(refusal.message()), HasSubstr("make it smaller"));
+  const auto with = [](const std::string& elements) {
+    return Parse(absl::StrReplaceAll(
+        kRunning, {{"connections: 2", "relay_bytes: 1000000"}, {"max_elements: 1000", "max_elements: " + elements}}));
+  };
+  EXPECT_TRUE(CompareOverlays(with("1000"), with("200000"), 4).ok());
+  EXPECT_THAT(std::string(CompareOverlays(with("1000"), with("200000"), 8).status().message()),
+              HasSubstr("a chunk of 1600000 bytes does not fit into the 1000000"));
+  EXPECT_TRUE(CompareOverlays(with("1000"), with("400000"), 2).ok());
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ absl::StatusOr<Reconfiguration> OverlayReading::Read() const {
   absl::StatusOr<OverlayConfig> overlay = ParseOverlay(text_.yaml, text_.file_name);
   if (!overlay.ok()) return overlay.status();
   if (absl::Status status = ValidateForJob(*overlay); !status.ok()) return status;
-  absl::StatusOr<std::vector<std::string>> changes = CompareOverlays(running_, *overlay);
+  absl::StatusOr<std::vector<std::string>> changes = CompareOverlays(running_, *overlay, element_bytes_);
   if (!changes.ok()) return changes.status();
   wanted.believed = MakeNetworkView(*overlay);
   absl::StatusOr<PlannerConfig> planner_config = MakePlannerConfig(*overlay, wanted.believed);

@@ -30,8 +30,10 @@ struct Reconfiguration {
 
 class OverlayReading : public Computation {
  public:
-  // Reads `text`, and compares it with the overlay of the running job.
-  OverlayReading(OverlayConfig running, OverlayText text) : running_(std::move(running)), text_(std::move(text)) {}
+  // Reads `text`, and compares it with the overlay of the running job, whose tensors' widest element has
+  // `element_bytes`.
+  OverlayReading(OverlayConfig running, OverlayText text, int64_t element_bytes = 4)
+      : running_(std::move(running)), text_(std::move(text)), element_bytes_(element_bytes) {}
 
   void Run() override { result_ = Read(); }
   int64_t size_bytes() const override { return static_cast<int64_t>(text_.yaml.size()); }
@@ -44,6 +46,7 @@ class OverlayReading : public Computation {
 
   OverlayConfig running_;
   OverlayText text_;
+  int64_t element_bytes_;
   absl::StatusOr<Reconfiguration> result_;
 };
 

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_limits.h"
+#include "topology/planned_tensor.h"
 
 namespace banyan {
 
@@ -17,7 +18,9 @@ void Reconfigurator::Request(ConnectionId connection, const Reconfigure& message
   is_reading_ = true;
   last_reading_ = last_reading_.Next();
   OverlayText text = {message.overlay_yaml, PrintableText(message.file_name, kMaxFileNameBytes)};
-  context_->outbox.StartComputation(last_reading_, std::make_unique<OverlayReading>(*running_, std::move(text)));
+  const auto element_bytes = static_cast<int64_t>(WidestElementBits(keys_->Tensors()) / 8);
+  context_->outbox.StartComputation(last_reading_,
+                                    std::make_unique<OverlayReading>(*running_, std::move(text), element_bytes));
 }
 
 bool Reconfigurator::OnRead(OverlayReading& reading) {

@@ -37,9 +37,9 @@ void EndpointGuard::OnServices(NodeId node, const std::vector<PrecisionReport::S
 }
 
 bool EndpointGuard::Review(const Policy& policy, const NetworkView& view, const std::vector<double>& workers,
-                           const std::vector<int64_t>& sizes) {
+                           const std::vector<GuardedSize>& sizes) {
   const bool has_new_size =
-      std::any_of(sizes.begin(), sizes.end(), [this](int64_t size) { return !predictions_.contains(size); });
+      std::any_of(sizes.begin(), sizes.end(), [this](const GuardedSize& size) { return !predictions_.contains(size); });
   const bool has_other_rate = std::any_of(processors_.begin(), processors_.end(), [this](const auto& node) {
     const auto used = used_.find(node.first);
     return used == used_.end() || IsOther(node.second, used->second);
@@ -54,21 +54,22 @@ bool EndpointGuard::Review(const Policy& policy, const NetworkView& view, const 
     processors.back().workers = workers[i];
   }
   predictions_.clear();
-  for (const int64_t size : sizes) {
+  for (const GuardedSize& size : sizes) {
     if (!predictions_.contains(size)) predictions_[size] = Predict(policy, view, size, processors);
   }
   return true;
 }
 
-EndpointGuard::Prediction EndpointGuard::Predict(const Policy& policy, const NetworkView& view, int64_t elements,
+EndpointGuard::Prediction EndpointGuard::Predict(const Policy& policy, const NetworkView& view, const GuardedSize& size,
                                                  const std::vector<RoundWork::Processor>& processors) const {
+  const PlannedTensor tensor(size.elements, size.element_bytes);
   RoundWork work;
   work.processors = processors;
-  const absl::Duration full = PredictRoundOf(policy, view, elements, work);
+  const absl::Duration full = PredictRoundOf(policy, view, tensor, work);
   work.is_low_bit = true;
   work.has_zero_votes = HasZeroVotes(rules_);
   work.result_bits = ResultBits(rules_);
-  return {PredictRoundOf(policy, view, elements, work), full};
+  return {PredictRoundOf(policy, view, tensor, work), full};
 }
 
 }  // namespace banyan

@@ -1,4 +1,4 @@
-// Asks of each size of tensor whether a low-bit round of it is predicted to be shorter than one of floats, on the links
+// Asks of each size of slice whether a low-bit round of it is predicted to be shorter than one of floats, on the links
 // as they are planned with and the processors as nodes report them (NEURON-Fabric, Wang, Huang and Lung, 2026, section
 // 6.4). Thread-compatible; owned by PrecisionControl.
 //
@@ -16,6 +16,7 @@
 #include "core/ids.h"
 #include "proto/precision/precision_report.h"
 #include "proto/precision/vote_rules.h"
+#include "scheduler/state/policy_record.h"
 #include "topology/evaluation/round_time.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
@@ -39,22 +40,21 @@ class EndpointGuard {
   // Takes what a node reports of its processors.
   void OnServices(NodeId node, const std::vector<PrecisionReport::Service>& services);
   bool Knows(NodeId node) const { return processors_.contains(node); }
-  // Predicts the rounds of tensors of these sizes, unless nothing has changed since. `workers` are by positions of the
-  // view's nodes. Returns whether it did.
+  // Predicts the rounds of slices of these sizes, each as a tensor of its own, unless nothing has changed since.
+  // `workers` are by positions of the view's nodes. Returns whether it did.
   bool Review(const Policy& policy, const NetworkView& view, const std::vector<double>& workers,
-              const std::vector<int64_t>& sizes);
-  // By elements of a tensor.
-  const std::map<int64_t, Prediction>& predictions() const { return predictions_; }
+              const std::vector<GuardedSize>& sizes);
+  const std::map<GuardedSize, Prediction>& predictions() const { return predictions_; }
 
  private:
-  Prediction Predict(const Policy& policy, const NetworkView& view, int64_t elements,
+  Prediction Predict(const Policy& policy, const NetworkView& view, const GuardedSize& size,
                      const std::vector<RoundWork::Processor>& processors) const;
 
   VoteRules rules_;
   std::map<NodeId, RoundWork::Processor> processors_;
   std::map<NodeId, RoundWork::Processor> used_;  // at the last review
   PolicyVersion policy_;                         // likewise
-  std::map<int64_t, Prediction> predictions_;
+  std::map<GuardedSize, Prediction> predictions_;
 };
 
 }  // namespace banyan

@@ -7,19 +7,11 @@
 #include "absl/strings/str_join.h"
 #include "precision/audit/audit_file.h"
 #include "scheduler/peer_text.h"
+#include "scheduler/scheduler_context.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 namespace {
-
-// Returns the slice that is the whole tensor; nothing where slices differ.
-std::optional<SliceBinding> WholeSlice(const PrecisionBinding& binding, const std::string& tensor, int64_t elements) {
-  const TensorBinding* const known = binding.Find(tensor);
-  if (known == nullptr || known->elements != elements || known->slices.size() != 1) return std::nullopt;
-  const SliceBinding& slice = known->slices.front();
-  if (slice.first != 0 || slice.elements != elements) return std::nullopt;
-  return slice;
-}
 
 void Add(const PrecisionReport::Traffic& from, PrecisionReport::Traffic& to) {
   to.sent_bytes += from.sent_bytes;
@@ -29,6 +21,14 @@ void Add(const PrecisionReport::Traffic& from, PrecisionReport::Traffic& to) {
 void WriteTraffic(const char* name, const PrecisionReport::Traffic& traffic, JsonWriter& json) {
   json.Name(name).BeginObject().Name("bytes").Integer(traffic.sent_bytes);
   json.Name("fp32_bytes").Integer(traffic.full_bytes).EndObject();
+}
+
+std::vector<int64_t> BordersBetween(const std::vector<SliceBinding>& slices) {
+  std::vector<int64_t> borders;
+  for (const SliceBinding& slice : slices) {
+    if (slice.first > 0) borders.push_back(slice.first);
+  }
+  return borders;
 }
 
 void WriteNames(const char* name, const std::vector<std::string>& names, JsonWriter& json) {
@@ -99,12 +99,12 @@ OperatorReply PrecisionControl::OnOrder(const VetoLowBit& order) {
                                 : absl::StrCat("vetoed by order: ", absl::StrJoin(ordered, ", "))};
 }
 
-std::vector<int64_t> PrecisionControl::CandidateSizes() const {
-  std::set<int64_t> sizes;
+std::vector<GuardedSize> PrecisionControl::CandidateSizes() const {
+  std::set<GuardedSize> sizes;
   for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
-    const int64_t elements = keys_->ElementsOf(KeyId(id));
-    const std::optional<SliceBinding> slice = WholeSlice(binding_, keys_->NameOf(KeyId(id)), elements);
-    if (slice.has_value() && slice->is_candidate) sizes.insert(elements);
+    for (const SliceBinding& slice : SlicesOf(KeyId(id))) {
+      if (slice.is_candidate) sizes.insert(SizeOfSlice(KeyId(id), slice));
+    }
   }
   return {sizes.begin(), sizes.end()};
 }
@@ -128,15 +128,16 @@ void PrecisionControl::Review(const Policy& policy, const NetworkView& view) {
   }
   if (!guard_.Review(policy, view, workers, CandidateSizes())) return;
   guarded_.clear();
-  for (const auto& [elements, prediction] : guard_.predictions()) {
-    if (!prediction.is_shorter()) guarded_.push_back(elements);
+  for (const auto& [size, prediction] : guard_.predictions()) {
+    if (!prediction.is_shorter()) guarded_.push_back(size);
   }
 }
 
 void PrecisionControl::WriteGuard(JsonWriter& json) const {
   json.Name("guard").String(controller_->profile().has_guard ? "endpoint" : "forced").Name("predicted").BeginArray();
-  for (const auto& [elements, prediction] : guard_.predictions()) {
-    json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(elements));
+  for (const auto& [size, prediction] : guard_.predictions()) {
+    json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(size.elements));
+    json.Name("element_bytes").Integer(static_cast<uint64_t>(size.element_bytes));
     json.Name("low_bit_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit));
     json.Name("fp32_seconds").Number(absl::ToDoubleSeconds(prediction.full)).EndObject();
   }
@@ -163,13 +164,78 @@ void PrecisionControl::DecideOldest() {
   if (before == Veto::kNone && controller_->veto() != Veto::kNone) ++vetoes_;
 }
 
-PrecisionRoute PrecisionControl::RouteOf(KeyId key) const {
-  if (!is_on() || IsExact(keys_->ShapeOf(key).layout.type)) return PrecisionRoute::kPlain;
-  const std::string& name = keys_->NameOf(key);
-  const std::optional<SliceBinding> slice = WholeSlice(binding_, name, keys_->ElementsOf(key));
-  const PrecisionRoute route = slice.has_value() ? controller_->RouteOf(name, *slice) : PrecisionRoute::kPlain;
-  const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), keys_->ElementsOf(key));
-  return route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route;
+std::vector<SliceBinding> PrecisionControl::BoundSlices(const std::string& name, const TensorShape& shape) const {
+  std::vector<SliceBinding> slices = binding_.SlicesOf(name, shape.elements);
+  if (slices.size() <= KeyRoutes::kMostSlices && !IsExact(shape.layout.type)) return slices;
+  SliceBinding whole;
+  whole.elements = shape.elements;
+  return {whole};
+}
+
+std::vector<int64_t> PrecisionControl::BordersOf(const std::string& name, const TensorShape& shape) const {
+  return BordersBetween(BoundSlices(name, shape));
+}
+
+bool PrecisionControl::HasBoundSlices(KeyId key) const {
+  return BordersOf(keys_->NameOf(key), keys_->ShapeOf(key)) == keys_->BordersOf(key);
+}
+
+std::vector<SliceBinding> PrecisionControl::SlicesOf(KeyId key) const {
+  std::vector<SliceBinding> bound = BoundSlices(keys_->NameOf(key), keys_->ShapeOf(key));
+  if (BordersBetween(bound) == keys_->BordersOf(key)) return bound;
+  std::vector<int64_t> ends = keys_->BordersOf(key);
+  ends.push_back(keys_->ElementsOf(key));
+  std::vector<SliceBinding> slices;
+  int64_t first = 0;
+  for (const int64_t end : ends) {
+    const auto around = std::find_if(bound.begin(), bound.end(), [&](const SliceBinding& slice) {
+      return slice.first <= first && end <= slice.first + slice.elements;
+    });
+    SliceBinding& slice = slices.emplace_back(around == bound.end() ? SliceBinding() : *around);
+    slice.first = std::exchange(first, end);
+    slice.elements = end - slice.first;
+  }
+  return slices;
+}
+
+std::string PrecisionControl::DescribeOtherSlices() const {
+  if (!is_on()) return "";
+  constexpr size_t kMostNames = 4;
+  std::vector<KeyId> others;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    if (!HasBoundSlices(key)) others.push_back(key);
+  }
+  if (others.empty()) return "";
+  const KeyId first = others.front();
+  const size_t more = others.size() - std::min(others.size(), kMostNames);
+  others.resize(others.size() - more);
+  const auto add_name = [this](std::string* out, KeyId key) { absl::StrAppend(out, "'", keys_->NameOf(key), "'"); };
+  const auto borders = [](const std::vector<int64_t>& at) {
+    return at.empty() ? "nowhere" : absl::StrCat("at ", absl::StrJoin(at, ", "));
+  };
+  return absl::StrCat("the binding has other slices of ", absl::StrJoin(others, ", ", add_name),
+                      more > 0 ? absl::StrCat(" and ", CountOf(more, "other")) : "",
+                      " than the running job, which keeps its own: '", keys_->NameOf(first), "' is divided ",
+                      borders(keys_->BordersOf(first)), ", and the binding divides it ",
+                      borders(BordersOf(keys_->NameOf(first), keys_->ShapeOf(first))),
+                      "; a slice that does not lie in one of the binding stays fp32. Put the former binding back, or "
+                      "begin another job");
+}
+
+GuardedSize PrecisionControl::SizeOfSlice(KeyId key, const SliceBinding& slice) const {
+  return {slice.elements, SizeOf(keys_->ShapeOf(key).layout.type)};
+}
+
+KeyRoutes PrecisionControl::RouteOf(KeyId key) const {
+  KeyRoutes routes;
+  if (!is_on()) return routes;
+  const std::vector<SliceBinding> slices = SlicesOf(key);
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
+    const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), SizeOfSlice(key, slices[i]));
+    routes.Set(i, route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route);
+  }
+  return routes;
 }
 
 PrecisionState PrecisionControl::State() const {
@@ -188,16 +254,14 @@ PrecisionState PrecisionControl::State() const {
 RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
   RouteAudit audit(controller_->profile().bits_per_element);
   for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
-    const std::string& name = keys_->NameOf(KeyId(id));
-    const RoundBook::ClosedByRoute closed = rounds.ClosedOf(KeyId(id));
-    for (size_t i = 0; i < closed.size(); ++i) {
+    const std::vector<SliceBinding> slices = SlicesOf(KeyId(id));
+    for (const auto& [routes, closed] : rounds.ClosedOf(KeyId(id))) {
+      std::vector<SliceRoute> taken;
       // Nodes take nothing but the route that was decided, and count what else comes.
-      const auto route = static_cast<PrecisionRoute>(i);
-      std::vector<SliceRoute> slices;
-      for (const SliceBinding& slice : binding_.SlicesOf(name, keys_->ElementsOf(KeyId(id)))) {
-        slices.push_back({slice.elements, slice.is_candidate, route, route});
+      for (size_t i = 0; i < slices.size(); ++i) {
+        taken.push_back({slices[i].elements, slices[i].is_candidate, routes.Of(i), routes.Of(i)});
       }
-      audit.Record(name, slices, 0, static_cast<int64_t>(closed[i]));
+      audit.Record(keys_->NameOf(KeyId(id)), taken, 0, static_cast<int64_t>(closed));
     }
   }
   return audit;

@@ -4,10 +4,11 @@
 // Invariants:
 // - A step is decided once, with the reports of all workers, or with those that came when a later step has all.
 // - At most kMostSteps steps wait for reports.
-// - A key goes low-bit as a whole: one with a slice that may not stays plain.
-// - A tensor whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced. So do all
-// until
-//   every member has reported its processors.
+// - Each slice of a key has a route of its own. A key of more than KeyRoutes::kMostSlices stays plain.
+// - A key keeps the slices with which it was registered. Where a binding that was edited since has others, a slice goes
+//   low-bit only if it lies in one slice of the binding that may.
+// - A slice whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced; the prediction
+//   is that of a tensor of its size. So do all until every member has reported its processors.
 #ifndef BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 #define BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 
@@ -17,6 +18,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/ids.h"
 #include "core/json_writer.h"
@@ -49,6 +51,8 @@ class PrecisionControl : public RouteSource {
   bool is_on() const { return controller_.has_value(); }
   // Goes on as a scheduler before this one has decided.
   void Restore(const PrecisionState& state);
+  // Returns a warning for users when the binding has other slices of registered keys than they have; empty if not.
+  std::string DescribeOtherSlices() const;
   // Takes what a worker of the node reports.
   void OnHealth(NodeId node, const HealthReport& report);
 
@@ -63,7 +67,8 @@ class PrecisionControl : public RouteSource {
   // Carries out what an operator orders, or says why not.
   OperatorReply OnOrder(const VetoLowBit& order);
 
-  PrecisionRoute RouteOf(KeyId key) const override;
+  KeyRoutes RouteOf(KeyId key) const override;
+  std::vector<int64_t> BordersOf(const std::string& name, const TensorShape& shape) const override;
   PrecisionState State() const override;
 
   // Writes `precision` as status has it; nothing where there is no profile.
@@ -77,8 +82,15 @@ class PrecisionControl : public RouteSource {
   RouteAudit Audit(const RoundBook& rounds) const;
   // Returns how many workers the members have.
   size_t Workers() const;
-  // Returns the sizes of the keys that may go low-bit.
-  std::vector<int64_t> CandidateSizes() const;
+  // Returns the slices that the binding has of a tensor; a whole that stays plain where it cannot go low-bit.
+  std::vector<SliceBinding> BoundSlices(const std::string& name, const TensorShape& shape) const;
+  // Returns the slices of the key, each bound as the binding's that it lies in.
+  std::vector<SliceBinding> SlicesOf(KeyId key) const;
+  // Returns whether the key and the binding have the same slices.
+  bool HasBoundSlices(KeyId key) const;
+  GuardedSize SizeOfSlice(KeyId key, const SliceBinding& slice) const;
+  // Returns the sizes of the slices that may go low-bit, in rising order.
+  std::vector<GuardedSize> CandidateSizes() const;
   void WriteGuard(JsonWriter& json) const;
   // Decides on the oldest step that waits.
   void DecideOldest();
@@ -92,7 +104,7 @@ class PrecisionControl : public RouteSource {
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
   EndpointGuard guard_;
-  std::vector<int64_t> guarded_;  // sizes that it refuses, in rising order
+  std::vector<GuardedSize> guarded_;  // that it refuses, in rising order
   bool is_guard_due_ = true;
   bool has_guarded_ = false;  // with what all members had reported, or a scheduler before this one
   PolicyVersion reviewed_policy_;

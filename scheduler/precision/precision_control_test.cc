@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using enum PrecisionRoute;
 
 // "w" may go low-bit, half of "mixed", and not "bias".
@@ -35,10 +36,19 @@ class PrecisionControlTest : public testing::Test {
  protected:
   PrecisionControlTest() {
     mesh_.Start();
+    control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+    keys_.UseRoutes(&*control_);
     for (const auto& [name, elements] : {std::pair("w", 100'000), {"mixed", 8}, {"bias", 2}, {"other", 8}}) {
       EXPECT_TRUE(keys_.Register({name, elements}).ok());
     }
-    control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  }
+  // All three nodes report two steps to `control`, after which its warm-up is over.
+  static void WarmUp(PrecisionControl& control) {
+    for (const int64_t step : {1, 2}) {
+      for (uint32_t node = 1; node <= 3; ++node) {
+        control.OnHealth(NodeId(node), {WorkerId(0), {.step = step, .loss = 1.0 / static_cast<double>(step)}});
+      }
+    }
   }
   // All three nodes report the loss of a step.
   void Step(int64_t step, double loss) {
@@ -47,7 +57,7 @@ class PrecisionControlTest : public testing::Test {
   void Report(uint32_t node, int64_t step, double loss) {
     control_->OnHealth(NodeId(node), {WorkerId(0), {.step = step, .loss = loss}});
   }
-  PrecisionRoute Route() const { return control_->RouteOf(KeyId(1)); }
+  KeyRoutes Route() const { return control_->RouteOf(KeyId(1)); }
   std::string Status() const {
     RoundBook rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
     JsonWriter json;
@@ -62,14 +72,58 @@ class PrecisionControlTest : public testing::Test {
   std::optional<PrecisionControl> control_;
 };
 
-TEST_F(PrecisionControlTest, KeysGoLowBitAfterTheWarmUpAndAsAWhole) {
+TEST_F(PrecisionControlTest, SlicesGoLowBitAfterTheWarmUp) {
   EXPECT_EQ(Route(), kPlain);
   Step(1, 1);
   EXPECT_EQ(Route(), kPlain);
   Step(2, 0.9);
   EXPECT_EQ(Route(), kLowBit);
-  for (const uint32_t key : {2, 3, 4}) EXPECT_EQ(control_->RouteOf(KeyId(key)), kPlain) << key;
+  EXPECT_EQ(control_->RouteOf(KeyId(2)).Text(), "low-bit") << "and the second slice is plain";
+  EXPECT_THAT(keys_.BordersOf(KeyId(2)), ElementsAre(4));
+  EXPECT_THAT(keys_.BordersOf(KeyId(1)), IsEmpty());
+  EXPECT_EQ(control_->DescribeOtherSlices(), "");
+  for (const uint32_t key : {3, 4}) EXPECT_EQ(control_->RouteOf(KeyId(key)), kPlain) << key;
   EXPECT_THAT(control_->State().admitted, ElementsAre("encoder"));
+}
+
+TEST_F(PrecisionControlTest, EachSliceFollowsItsOwnScope) {
+  PrecisionFiles files = Files();
+  std::vector<SliceBinding> slices = {{2, 3, TensorRole::kEncoder, true, {}, ""},
+                                      {5, 3, TensorRole::kBackbone, true, {}, ""}};
+  files.binding = PrecisionBinding("model", {}, {{"mixed", 8, slices}});
+  KeyTable keys(1000);
+  PrecisionControl control(files, &mesh_.overlay, &keys, &mesh_.members);
+  keys.UseRoutes(&control);
+  ASSERT_TRUE(keys.Register({"mixed", 8}).ok());
+  EXPECT_THAT(keys.BordersOf(KeyId(1)), ElementsAre(2, 5));
+  EXPECT_TRUE(control.OnOrder({{"backbone"}, false}).accepted);
+  WarmUp(control);
+  EXPECT_EQ(control.RouteOf(KeyId(1)).Text(), "plain,low-bit,fallback");
+}
+
+TEST_F(PrecisionControlTest, AKeyKeepsItsSlicesWhenTheBindingIsEdited) {
+  PrecisionFiles files = Files();
+  std::vector<SliceBinding> slices = {{0, 2, TensorRole::kEncoder, true, {}, ""},
+                                      {2, 6, TensorRole::kEncoder, true, {}, ""}};
+  files.binding = PrecisionBinding(
+      "edited", {}, {{"mixed", 8, slices}, {"w", 100'000, {{0, 100'000, TensorRole::kEncoder, false, {}, ""}}}});
+  PrecisionControl control(files, &mesh_.overlay, &keys_, &mesh_.members);
+  EXPECT_EQ(control.DescribeOtherSlices(),
+            "the binding has other slices of 'mixed' than the running job, which keeps its own: 'mixed' is divided at "
+            "4, and the binding divides it at 2; a slice that does not lie in one of the binding stays fp32. Put the "
+            "former binding back, or begin another job");
+  WarmUp(control);
+  EXPECT_EQ(control.RouteOf(KeyId(2)).Text(), "plain,low-bit") << "the first half lies in no slice of the binding";
+  EXPECT_EQ(control.RouteOf(KeyId(1)), kPlain) << "what may not go low-bit any more does not";
+}
+
+TEST_F(PrecisionControlTest, AKeyWithoutSlicesGetsNoneFromAnEditedBinding) {
+  KeyTable keys(1000);
+  ASSERT_TRUE(keys.Restore({"mixed", 8}).ok());
+  PrecisionControl control(Files(), &mesh_.overlay, &keys, &mesh_.members);
+  EXPECT_THAT(control.DescribeOtherSlices(), HasSubstr("'mixed' is divided nowhere, and the binding divides it at 4"));
+  WarmUp(control);
+  EXPECT_EQ(control.RouteOf(KeyId(1)), kPlain);
 }
 
 TEST_F(PrecisionControlTest, AStepWaitsForAllWorkers) {
@@ -151,19 +205,48 @@ TEST_F(PrecisionControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
   for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), fast);
   control_->Review(policy, view);
   EXPECT_EQ(Route(), kLowBit);
-  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":100000,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":4,)"));
   PrecisionReport slow;
   slow.services = {{ServiceKind::kCast, 1000, absl::Seconds(1000)}, {ServiceKind::kCount, 1000, absl::Seconds(1000)}};
   control_->OnReport(NodeId(2), slow);
   control_->Review(policy, view);
   EXPECT_EQ(Route(), kPlain);
-  EXPECT_THAT(control_->State().guarded, ElementsAre(100'000));
+  EXPECT_THAT(control_->State().guarded, ElementsAre(GuardedSize{4, 4}, GuardedSize{100'000, 4}));
   PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
   next.Restore(control_->State());
   EXPECT_EQ(next.RouteOf(KeyId(1)), kPlain) << "until nodes report";
   control_->OnReport(NodeId(2), fast);
   control_->Review(policy, view);
   EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(PrecisionControlTest, TheGuardCountsHalvesInTheirOwnWidth) {
+  KeyTable keys(1000);
+  for (const auto& [name, type] : {std::pair("w", DataType::kFloat16), {"w2", DataType::kFloat32}}) {
+    ASSERT_TRUE(keys.Register({name, 100'000, {.parts = {}, .type = type}}).ok());
+  }
+  PrecisionFiles files = Files();
+  const std::vector<SliceBinding> whole = {{0, 100'000, TensorRole::kEncoder, true, {}, ""}};
+  files.binding = PrecisionBinding("model", {}, {{"w", 100'000, whole}, {"w2", 100'000, whole}});
+  PrecisionControl control(files, &mesh_.overlay, &keys, &mesh_.members);
+  const NetworkView view = MakeNetworkView(mesh_.overlay);
+  PlannerConfig config;
+  config.planner = "star";
+  config.chunk_max_elements = 1000;
+  Policy policy = *MakePolicy(view, config);
+  policy.version = PolicyVersion(1);
+  PrecisionReport fast;
+  fast.services = {{ServiceKind::kCast, 1000, absl::Nanoseconds(100)},
+                   {ServiceKind::kCount, 1000, absl::Nanoseconds(100)}};
+  for (uint32_t node = 1; node <= 3; ++node) control.OnReport(NodeId(node), fast);
+  control.Review(policy, view);
+  RoundBook rounds(&keys, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+  JsonWriter json;
+  json.BeginObject();
+  control.WriteTo(json, rounds, reports_);
+  const std::string status = json.EndObject().text();
+  EXPECT_THAT(status, HasSubstr(R"("elements":100000,"element_bytes":2,)"));
+  EXPECT_THAT(status, HasSubstr(R"("elements":100000,"element_bytes":4,)"));
 }
 
 TEST_F(PrecisionControlTest, WithoutFilesAllIsPlain) {

@@ -16,7 +16,7 @@ std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   return MakeBinding(key, *lease);
 }
 
-Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, PrecisionRoute route) {
+Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route) {
   Leases& leases = keys_[key];
   BANYAN_CHECK(Covering(leases, round) == leases.end());
   uint64_t last = round.value() + (round == Round(0) ? 0 : rounds - 1);
@@ -28,7 +28,7 @@ Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, Policy
   return Binding{key, round, lease.last, lease.policy, lease.attempt, 0, route};
 }
 
-bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route) {
+bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return false;
   Leases& leases = found->second;
@@ -133,7 +133,7 @@ bool Bindings::HasBelow(KeyId key, PolicyVersion policy, Round from) const {
          });
 }
 
-bool Bindings::HasOtherRoute(KeyId key, PolicyVersion policy, Round from, PrecisionRoute route) const {
+bool Bindings::HasOtherRoute(KeyId key, PolicyVersion policy, Round from, KeyRoutes route) const {
   const auto leases = keys_.find(key);
   return leases != keys_.end() && std::any_of(leases->second.begin(), leases->second.end(), [&](const auto& lease) {
            return lease.second.policy < policy && lease.second.last >= from && lease.second.route != route;

@@ -28,11 +28,10 @@ class Bindings {
   std::optional<Binding> Find(KeyId key, Round round) const;
   // Binds the round and those after it, `rounds` in all or up to the next bound one. REQUIRES: the round is not bound;
   // rounds >= 1.
-  Binding Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy,
-               PrecisionRoute route = PrecisionRoute::kPlain);
+  Binding Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route = {});
   // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`, in chunks as that has
   // them. True if that was anything. REQUIRES: none of these rounds is closed.
-  bool Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route = PrecisionRoute::kPlain);
+  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {});
   // Puts a binding of the state records back. False when it overlaps another one or its rounds are in disorder.
   bool Restore(const Binding& binding);
   // Forgets a round that is closed everywhere.
@@ -48,7 +47,7 @@ class Bindings {
   // Returns whether a policy before this one governs a round of the key, `from` or a later one.
   bool HasBelow(KeyId key, PolicyVersion policy, Round from = Round(0)) const;
   // Returns whether a policy before this one governs a round of the key, `from` or a later one, with another route.
-  bool HasOtherRoute(KeyId key, PolicyVersion policy, Round from, PrecisionRoute route) const;
+  bool HasOtherRoute(KeyId key, PolicyVersion policy, Round from, KeyRoutes route) const;
   // Returns the leases under this policy, in order of keys and rounds.
   std::vector<Binding> LeasesUnder(PolicyVersion policy) const;
   // Returns the oldest policy that governs a round of the table; empty for an empty table.
@@ -64,7 +63,7 @@ class Bindings {
     Attempt attempt;
     int64_t chunk_max_elements = 0;
     uint64_t open_rounds = 0;
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
   };
   using Leases = std::map<Round, Lease>;  // by first round
 

@@ -44,7 +44,7 @@ bool KeyRegistrar::Register(NodeId node, const Keys& keys, const RoundBook& roun
     } else if (!id.ok()) {
       Refuse(node, key, std::string(id.status().message()));
     } else if (table_.version() > before) {
-      added.keys.push_back(key);
+      added.keys.push_back({key.name, key.elements, key.layout, table_.BordersOf(*id)});
     } else if (*id < first_new) {
       first_known = std::min(first_known, *id);
       last_known = std::max(last_known, *id);
@@ -69,10 +69,9 @@ void KeyRegistrar::SendAll(NodeId node) {
   if (table_.Contains(KeyId(1))) members_->SendTo(node, MakeAssignment(KeyId(1), Last()));
 }
 
-absl::Status KeyRegistrar::Restore(const Keys& keys) {
-  for (const RegisterKeys::Key& key : keys) {
-    const KeyTableVersion before = table_.version();
-    if (!table_.Register(key).ok() || table_.version() == before) {
+absl::Status KeyRegistrar::Restore(const std::vector<KeyRecord>& keys) {
+  for (const KeyRecord& key : keys) {
+    if (!table_.Restore(key).ok()) {
       return absl::DataLossError(absl::StrCat("the records have an impossible key '", key.name, "'"));
     }
   }

@@ -49,9 +49,11 @@ class KeyRegistrar {
   void SendAll(NodeId node);
 
   // Takes the keys of records. DATA_LOSS names one that cannot be.
-  absl::Status Restore(const Keys& keys);
+  absl::Status Restore(const std::vector<KeyRecord>& keys);
   // Judges later keys by chunks of this size. REQUIRES: the table's CheckChunks is OK.
   void UseChunks(int64_t chunk_max_elements) { table_.UseChunks(chunk_max_elements); }
+  // As KeyTable does.
+  void UseRoutes(const RouteSource* routes) { table_.UseRoutes(routes); }
 
   const KeyTable& table() const { return table_; }
   size_t waiting() const { return waiting_.size(); }

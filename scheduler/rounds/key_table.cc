@@ -1,5 +1,7 @@
 #include "scheduler/rounds/key_table.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "scheduler/peer_text.h"
@@ -17,15 +19,31 @@ absl::StatusOr<KeyId> KeyTable::Register(const RegisterKeys::Key& key) {
     return absl::InvalidArgumentError(absl::StrCat("key '", key.name, "' has ", had, ", and ", came,
                                                    " came; a key keeps its shape, and all nodes must give the same"));
   }
+  std::vector<int64_t> borders;
+  if (routes_ != nullptr) borders = routes_->BordersOf(key.name, {key.elements, key.layout});
+  return Add({key.name, key.elements, key.layout, std::move(borders), key.layout.Hash()});
+}
+
+absl::Status KeyTable::Restore(const KeyRecord& key) {
+  if (absl::Status status = Check(key.name, key.elements); !status.ok()) return status;
+  if (ids_.contains(key.name)) return absl::InvalidArgumentError(absl::StrCat("key '", key.name, "' came twice"));
+  if (FindBadBorder(key.elements, key.borders).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("the slices of key '", key.name, "' must rise within it"));
+  }
+  return Add({key.name, key.elements, key.layout, key.borders, key.layout.Hash()}).status();
+}
+
+absl::StatusOr<KeyId> KeyTable::Add(Key key) {
+  if (absl::Status status = CheckChunks(key, chunk_max_elements_); !status.ok()) return status;
   if (absl::Status status = CheckRoom(key); !status.ok()) return status;
-  keys_.push_back(Key{key.name, key.elements, key.layout, key.layout.Hash()});
   grouped_tensors_ += key.layout.parts.size();
-  const KeyId id(static_cast<uint32_t>(keys_.size()));
+  const KeyId id(static_cast<uint32_t>(keys_.size() + 1));
   ids_.emplace(key.name, id);
+  keys_.push_back(std::move(key));
   return id;
 }
 
-absl::Status KeyTable::CheckRoom(const RegisterKeys::Key& key) const {
+absl::Status KeyTable::CheckRoom(const Key& key) const {
   if (keys_.size() >= kMaxKeys) {
     return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
                                                      "' would be one more: initialise small tensors as a group"));
@@ -57,9 +75,14 @@ TensorShape KeyTable::ShapeOf(KeyId key) const {
   return {keys_[key.value() - 1].elements, keys_[key.value() - 1].layout};
 }
 
+const std::vector<int64_t>& KeyTable::BordersOf(KeyId key) const {
+  BANYAN_CHECK(Contains(key));
+  return keys_[key.value() - 1].borders;
+}
+
 std::vector<PlannedTensor> KeyTable::Tensors() const {
   std::vector<PlannedTensor> tensors;
-  for (const Key& key : keys_) tensors.emplace_back(key.elements, SizeOf(key.layout.type));
+  for (const Key& key : keys_) tensors.emplace_back(key.elements, SizeOf(key.layout.type), key.borders);
   return tensors;
 }
 
@@ -74,26 +97,27 @@ std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
   rows.reserve(last.value() - first.value() + 1);
   for (KeyId key = first; key <= last; key = key.Next()) {
     const Key& row = keys_[key.value() - 1];
-    rows.push_back(KeySlice{key, row.name, row.elements, row.layout_hash, row.layout.type});
+    rows.push_back(KeySlice{key, row.name, row.elements, row.layout_hash, row.layout.type, row.borders});
   }
   return rows;
 }
 
 absl::Status KeyTable::CheckChunks(int64_t chunk_max_elements) const {
   for (const Key& key : keys_) {
-    if (absl::Status status = CheckChunks(key.name, key.elements, chunk_max_elements); !status.ok()) return status;
+    if (absl::Status status = CheckChunks(key, chunk_max_elements); !status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status KeyTable::CheckChunks(const std::string& name, int64_t elements, int64_t chunk_max_elements) {
-  if ((elements - 1) / chunk_max_elements < kMaxChunksPerKey) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("key '", name, "': ", elements, " elements in chunks of ",
-                                                 chunk_max_elements, " are more than ", kMaxChunksPerKey,
+absl::Status KeyTable::CheckChunks(const Key& key, int64_t chunk_max_elements) {
+  if (CountChunks(key.elements, key.borders, chunk_max_elements) <= kMaxChunksPerKey) return absl::OkStatus();
+  const std::string slices = key.borders.empty() ? "" : absl::StrCat(" and ", key.borders.size() + 1, " slices");
+  return absl::InvalidArgumentError(absl::StrCat("key '", key.name, "': ", key.elements, " elements in chunks of ",
+                                                 chunk_max_elements, slices, " are more than ", kMaxChunksPerKey,
                                                  " chunks; raise chunks.max_elements"));
 }
 
-absl::Status KeyTable::Check(const std::string& name, int64_t elements) const {
+absl::Status KeyTable::Check(const std::string& name, int64_t elements) {
   if (name.empty() || name.size() > kMaxKeyNameBytes || !IsPrintable(name)) {
     return absl::InvalidArgumentError(absl::StrCat("a key's name has 1 to ", kMaxKeyNameBytes,
                                                    " bytes without control characters; '", PrintableText(name, 64),
@@ -103,7 +127,7 @@ absl::Status KeyTable::Check(const std::string& name, int64_t elements) const {
     return absl::InvalidArgumentError(
         absl::StrCat("key '", name, "': 1 to ", kMaxKeyElements, " elements expected, ", elements, " came"));
   }
-  return CheckChunks(name, elements, chunk_max_elements_);
+  return absl::OkStatus();
 }
 
 }  // namespace banyan

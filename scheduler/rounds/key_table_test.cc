@@ -4,12 +4,14 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_limits.h"
+#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr int64_t kChunk = 65536;
 
@@ -76,6 +78,53 @@ TEST(KeyTableTest, RefusesMoreChunksThanAKeyMayHave) {
   EXPECT_TRUE(table.Register({"large", 1 << 20}).ok());
   const absl::Status status = table.Register({"larger", (1 << 20) + 1}).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise chunks.max_elements"));
+}
+
+// Every key begins a slice at its second element, and one at its last.
+class FixedSlices : public RouteSource {
+ public:
+  KeyRoutes RouteOf(KeyId /*key*/) const override { return {}; }
+  std::vector<int64_t> BordersOf(const std::string& /*name*/, const TensorShape& shape) const override {
+    return {1, shape.elements - 1};
+  }
+  PrecisionState State() const override { return {}; }
+};
+
+TEST(KeyTableTest, KeysKeepTheSlicesThatTheyWereGiven) {
+  KeyTable table(kChunk);
+  ASSERT_TRUE(table.Register({"early", 10}).ok());
+  const FixedSlices slices;
+  table.UseRoutes(&slices);
+  ASSERT_TRUE(table.Register({"early", 10}).ok());
+  ASSERT_TRUE(table.Register({"w", 10}).ok());
+  ASSERT_TRUE(table.Restore({"old", 10, {}, {5}}).ok());
+  EXPECT_THAT(table.Rows(KeyId(1), KeyId(1))[0].borders, IsEmpty());
+  EXPECT_THAT(table.Rows(KeyId(2), KeyId(2))[0].borders, ElementsAre(1, 9));
+  EXPECT_THAT(table.BordersOf(KeyId(3)), ElementsAre(5));
+  EXPECT_THAT(table.Tensors()[1].borders, ElementsAre(1, 9));
+}
+
+TEST(KeyTableTest, RefusesImpossibleKeysOfRecords) {
+  KeyTable table(kChunk);
+  ASSERT_TRUE(table.Restore({"w", 10}).ok());
+  EXPECT_FALSE(table.Restore({"w", 10}).ok()) << "twice";
+  EXPECT_FALSE(table.Restore({"", 10}).ok());
+  for (const std::vector<int64_t>& borders : {std::vector<int64_t>{0}, {10}, {5, 5}}) {
+    EXPECT_FALSE(table.Restore({"v", 10, {}, borders}).ok());
+  }
+  EXPECT_EQ(table.version(), KeyTableVersion(1));
+}
+
+TEST(KeyTableTest, CountsTheChunksThatSlicesMake) {
+  KeyTable table(2);
+  const FixedSlices slices;
+  table.UseRoutes(&slices);
+  ASSERT_TRUE(table.Register({"w", 2 * kMaxChunksPerKey - 2}).ok());  // 1 + (n - 2) / 2 + 1 chunks
+  EXPECT_THAT(std::string(table.Register({"v", 2 * kMaxChunksPerKey}).status().message()),
+              HasSubstr("and 3 slices are more than 1048576 chunks; raise chunks.max_elements"));
+  EXPECT_TRUE(table.CheckChunks(2).ok());
+  KeyTable whole(2);
+  ASSERT_TRUE(whole.Register({"v", 2 * kMaxChunksPerKey}).ok());
 }
 
 TEST(KeyTableTest, TellsPlansHowWideElementsAre) {

@@ -55,7 +55,7 @@ struct RoundOutcome {
 
 class RoundBook {
  public:
-  using ClosedByRoute = std::array<uint64_t, 3>;  // by PrecisionRoute
+  using ClosedByRoute = std::map<KeyRoutes, uint64_t>;
 
   // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
   // rounds_in_flight >= 1. A lease covers the rounds of about `lease`.
@@ -156,13 +156,13 @@ class RoundBook {
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
   // Sums go low-bit alone, and round 0 is none.
-  PrecisionRoute RouteOf(KeyId key, Round round) const {
+  KeyRoutes RouteOf(KeyId key, Round round) const {
     return routes_ == nullptr || round == Round(0) ? PrecisionRoute::kPlain : routes_->RouteOf(key);
   }
-  void CountClosed(KeyId key, Round round, PrecisionRoute route) {
+  void CountClosed(KeyId key, Round round, KeyRoutes route) {
     if (round == Round(0)) return;
     if (closed_with_.size() <= key.value()) closed_with_.resize(size_t{key.value()} + 1);
-    ++closed_with_[key.value()][static_cast<size_t>(route)];
+    ++closed_with_[key.value()][route];
   }
   bool InWindow(KeyId key, Round round) const;
   uint64_t window_rounds() const {

@@ -2,8 +2,13 @@
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "core/ids.h"
-#include "proto/precision/precision_route.h"
+#include "core/tensor_layout.h"
+#include "proto/precision/key_routes.h"
 #include "scheduler/state/policy_record.h"
 
 namespace banyan {
@@ -11,8 +16,10 @@ namespace banyan {
 class RouteSource {
  public:
   virtual ~RouteSource() = default;
-  // Returns the route of the key's rounds that are bound from now on. REQUIRES: the key exists.
-  virtual PrecisionRoute RouteOf(KeyId key) const = 0;
+  // Returns the routes of the key's rounds that are bound from now on, by slice. REQUIRES: the key exists.
+  virtual KeyRoutes RouteOf(KeyId key) const = 0;
+  // Returns the first elements of the slices after the first that a new key gets; none where it is one.
+  virtual std::vector<int64_t> BordersOf(const std::string& name, const TensorShape& shape) const = 0;
   // Returns what a restarted scheduler needs to go on with these routes.
   virtual PrecisionState State() const = 0;
 };

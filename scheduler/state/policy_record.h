@@ -22,14 +22,20 @@ struct OverlayText {
 };
 
 // What of the decisions on precision routes outlives a scheduler.
+struct GuardedSize {
+  int64_t elements = 0;
+  int64_t element_bytes = 4;  // on their way in full precision
+  friend auto operator<=>(const GuardedSize&, const GuardedSize&) = default;
+};
+
 struct PrecisionState {
   bool is_decided = false;            // the warm-up is over
   std::vector<std::string> admitted;  // scopes, in rising order
   bool is_vetoed = false;             // admitted scopes have the route kFallback
   // Scopes that an operator has vetoed, in rising order, whose route is kFallback once they are admitted.
   std::vector<std::string> ordered;
-  // Sizes of tensors whose low-bit rounds would take longer, in rising order: they stay plain.
-  std::vector<int64_t> guarded;
+  // Sizes of slices whose low-bit rounds would take longer, in rising order: they stay plain.
+  std::vector<GuardedSize> guarded;
   friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
 };
 

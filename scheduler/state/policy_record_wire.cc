@@ -62,7 +62,10 @@ void FillPrecision(const PrecisionState& precision, state::Precision& filled) {
   for (const std::string& scope : precision.admitted) filled.add_admitted(scope);
   filled.set_is_vetoed(precision.is_vetoed);
   for (const std::string& scope : precision.ordered) filled.add_ordered(scope);
-  for (const int64_t elements : precision.guarded) filled.add_guarded(elements);
+  for (const GuardedSize& size : precision.guarded) {
+    filled.add_guarded(size.elements);
+    filled.add_guarded_bytes(static_cast<uint32_t>(size.element_bytes));
+  }
 }
 
 absl::StatusOr<std::map<NodeId, NodeId>> ReadHalf(const state::Half& half) {
@@ -86,11 +89,18 @@ absl::StatusOr<std::vector<Route>> ReadRoutes(const google::protobuf::RepeatedPt
 }
 
 PrecisionState ReadPrecision(const state::Precision& from) {
-  return {from.is_decided(),
-          {from.admitted().begin(), from.admitted().end()},
-          from.is_vetoed(),
-          {from.ordered().begin(), from.ordered().end()},
-          {from.guarded().begin(), from.guarded().end()}};
+  PrecisionState precision = {from.is_decided(),
+                              {from.admitted().begin(), from.admitted().end()},
+                              from.is_vetoed(),
+                              {from.ordered().begin(), from.ordered().end()},
+                              {}};
+  for (int i = 0; i < from.guarded_size(); ++i) {
+    GuardedSize& size = precision.guarded.emplace_back();
+    size.elements = from.guarded(i);
+    // Records of a version that told tensors apart by their elements alone have no bytes.
+    if (i < from.guarded_bytes_size()) size.element_bytes = from.guarded_bytes(i);
+  }
+  return precision;
 }
 
 TransmissionSettings ReadTransmission(const state::Transmission& from) {

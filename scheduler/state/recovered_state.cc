@@ -30,7 +30,7 @@ class Replay {
   absl::Status operator()(KeysRecord record) {
     if (record.first_key.value() != state_.keys.size() + 1)
       return absl::DataLossError("keys that do not follow the last");
-    for (RegisterKeys::Key& key : record.keys) state_.keys.push_back(std::move(key));
+    for (KeyRecord& key : record.keys) state_.keys.push_back(std::move(key));
     return absl::OkStatus();
   }
 

@@ -30,7 +30,7 @@ struct RecoveredState {
   // The job that was running; empty when it had not started or has ended.
   std::vector<PolicyRecord> policies;  // by rising version, without overlay; RetirePolicies leaves those in force
   std::optional<OverlayText> overlay;  // of its last reconfiguration
-  std::vector<RegisterKeys::Key> keys;
+  std::vector<KeyRecord> keys;
   RoundLedger rounds;
   uint64_t next_barrier = 0;
   std::vector<EpochMember> members;  // of last_epoch, in rising order

@@ -22,7 +22,7 @@ bool RoundLedger::Bind(const Binding& binding) {
   return false;
 }
 
-bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route) {
+bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) {
   const auto found = leases_.find(key);
   if (found == leases_.end()) return false;
   const auto closed = closed_.find(key);

@@ -26,7 +26,7 @@ class RoundLedger {
   bool Bind(const Binding& binding);
   // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`. False when that is
   // nothing, or a round of it is closed.
-  bool Cut(KeyId key, Round from, PolicyVersion policy, PrecisionRoute route = PrecisionRoute::kPlain);
+  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {});
   // Closes a round. False when no lease has it open.
   bool Close(KeyId key, Round round);
   // Takes the closed rounds of a key, whose leases come before. False when the key has closed rounds already.
@@ -51,7 +51,7 @@ class RoundLedger {
     Attempt attempt;
     int64_t chunk_max_elements = 0;
     uint64_t open_rounds = 0;
-    PrecisionRoute route = PrecisionRoute::kPlain;
+    KeyRoutes route = {};
     friend bool operator==(const Lease&, const Lease&) = default;
   };
   using Leases = std::map<Round, Lease>;  // by first round

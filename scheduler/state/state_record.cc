@@ -7,6 +7,7 @@
 #include "proto/key_runs.h"
 #include "scheduler/state/policy_record_wire.h"
 #include "scheduler/state/state_record.pb.h"
+#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {
@@ -42,11 +43,12 @@ struct Encoder {
   }
   void operator()(const KeysRecord& record) {
     to.mutable_keys()->set_first_key(record.first_key.value());
-    for (const RegisterKeys::Key& key : record.keys) {
+    for (const KeyRecord& key : record.keys) {
       state::Key& added = *to.mutable_keys()->add_keys();
       added.set_name(key.name);
       added.set_elements(key.elements);
       added.set_type(static_cast<uint32_t>(key.layout.type));
+      added.mutable_borders()->Add(key.borders.begin(), key.borders.end());
       for (const TensorLayout::Part& part : key.layout.parts) {
         added.add_parts()->set_name(part.name);
         added.mutable_parts()->rbegin()->set_elements(part.elements);
@@ -63,7 +65,7 @@ struct Encoder {
       added.set_policy(binding.policy.value());
       added.set_attempt(binding.attempt.value());
       added.set_chunk_max_elements(binding.chunk_max_elements);
-      added.set_route(static_cast<uint32_t>(binding.route));
+      added.set_route(binding.route.bits());
       added.set_more_keys(more_keys);
     });
   }
@@ -104,7 +106,7 @@ struct Encoder {
       added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
       added.set_attempt(binding.attempt.value());
       added.set_chunk_max_elements(binding.chunk_max_elements);
-      added.set_route(static_cast<uint32_t>(binding.route));
+      added.set_route(binding.route.bits());
     }
   }
   void operator()(const CutRecord& record) {
@@ -114,7 +116,7 @@ struct Encoder {
       state::CutKey& added = *cut.add_rounds();
       added.set_key(entry.key.value());
       added.set_round(entry.round.value());
-      added.set_route(static_cast<uint32_t>(entry.route));
+      added.set_route(entry.route.bits());
       added.set_more_keys(more_keys);
     });
   }
@@ -143,22 +145,20 @@ struct Encoder {
   }
 };
 
-constexpr uint32_t kMostRoute = static_cast<uint32_t>(kLastPrecisionRoute);
-
-// REQUIRES: it is checked.
-PrecisionRoute ReadRoute(uint32_t route) { return static_cast<PrecisionRoute>(std::min(route, kMostRoute)); }
-
 absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
   BindingsRecord record;
   for (const state::Binding& binding : from.bindings()) {
     const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
     if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a binding of no rounds");
     if (binding.chunk_max_elements() < 0) return Malformed("a binding whose chunks have no elements");
-    const BoundRounds first = {KeyId(binding.key()),       Round(binding.first_round()),
-                               Round(last_round),          PolicyVersion(binding.policy()),
-                               Attempt(binding.attempt()), binding.chunk_max_elements(),
-                               ReadRoute(binding.route())};
-    if (binding.route() > kMostRoute) return Malformed("a binding of an unknown route");
+    const BoundRounds first = {KeyId(binding.key()),
+                               Round(binding.first_round()),
+                               Round(last_round),
+                               PolicyVersion(binding.policy()),
+                               Attempt(binding.attempt()),
+                               binding.chunk_max_elements(),
+                               KeyRoutes::OfBits(binding.route())};
+    if (!KeyRoutes::IsRoutes(binding.route())) return Malformed("a binding of an unknown route");
     if (!AddKeyRun(first, binding.more_keys(), kMostEntries, record.bindings)) return Malformed("too many bindings");
   }
   return StateRecord(std::move(record));
@@ -169,10 +169,14 @@ absl::StatusOr<StateRecord> ReadKeys(const state::Keys& from) {
   record.first_key = KeyId(from.first_key());
   for (const state::Key& key : from.keys()) {
     if (key.type() > static_cast<uint32_t>(kLastElementType)) return Malformed("a key of an unknown type");
-    record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
-    record.keys.back().layout.type = static_cast<DataType>(key.type());
-    for (const state::Part& part : key.parts()) {
-      record.keys.back().layout.parts.push_back({part.name(), part.elements()});
+    KeyRecord& added = record.keys.emplace_back();
+    added.name = key.name();
+    added.elements = key.elements();
+    added.layout.type = static_cast<DataType>(key.type());
+    for (const state::Part& part : key.parts()) added.layout.parts.push_back({part.name(), part.elements()});
+    added.borders.assign(key.borders().begin(), key.borders().end());
+    if (added.borders.size() >= KeyRoutes::kMostSlices || FindBadBorder(added.elements, added.borders).has_value()) {
+      return Malformed("a key whose slices are too many or do not rise within it");
     }
   }
   return StateRecord(std::move(record));
@@ -219,10 +223,10 @@ absl::StatusOr<StateRecord> ReadEpochPlan(const state::EpochPlan& from) {
     if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a plan that binds no rounds");
     if (binding.first_key() > binding.last_key()) return Malformed("a plan that binds rounds of no keys");
     if (binding.chunk_max_elements() < 1) return Malformed("a plan whose chunks have no elements");
-    if (binding.route() > kMostRoute) return Malformed("a plan of an unknown route");
+    if (!KeyRoutes::IsRoutes(binding.route())) return Malformed("a plan of an unknown route");
     record.bindings.push_back({KeyId(binding.first_key()), KeyId(binding.last_key()), Round(binding.first_round()),
                                Round(last_round), Attempt(binding.attempt()), binding.chunk_max_elements(),
-                               ReadRoute(binding.route())});
+                               KeyRoutes::OfBits(binding.route())});
   }
   return StateRecord(std::move(record));
 }
@@ -231,8 +235,8 @@ absl::StatusOr<StateRecord> ReadCut(const state::Cut& from) {
   CutRecord record;
   record.policy = PolicyVersion(from.policy());
   for (const state::CutKey& cut : from.rounds()) {
-    if (cut.route() > kMostRoute) return Malformed("a cut to an unknown route");
-    const CutRecord::Entry first = {KeyId(cut.key()), Round(cut.round()), ReadRoute(cut.route())};
+    if (!KeyRoutes::IsRoutes(cut.route())) return Malformed("a cut to an unknown route");
+    const CutRecord::Entry first = {KeyId(cut.key()), Round(cut.round()), KeyRoutes::OfBits(cut.route())};
     if (!AddKeyRun(first, cut.more_keys(), kMostEntries, record.rounds)) return Malformed("too many keys in a cut");
   }
   return StateRecord(std::move(record));

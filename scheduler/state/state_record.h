@@ -14,7 +14,8 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
-#include "proto/precision/precision_route.h"
+#include "core/tensor_layout.h"
+#include "proto/precision/key_routes.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/state/policy_record.h"
 
@@ -34,10 +35,19 @@ struct NodeRecord {
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 
+// A row of the key table.
+struct KeyRecord {
+  std::string name;
+  int64_t elements = 0;
+  TensorLayout layout = {};
+  std::vector<int64_t> borders = {};  // as KeySlice has them
+  friend bool operator==(const KeyRecord&, const KeyRecord&) = default;
+};
+
 // New rows of the key table, with the ids from first_key upwards.
 struct KeysRecord {
   KeyId first_key;
-  std::vector<RegisterKeys::Key> keys;
+  std::vector<KeyRecord> keys;
   friend bool operator==(const KeysRecord&, const KeysRecord&) = default;
 };
 
@@ -49,7 +59,7 @@ struct BoundRounds {
   PolicyVersion policy;
   Attempt attempt;
   int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
-  PrecisionRoute route = PrecisionRoute::kPlain;
+  KeyRoutes route = {};
 
   PolicyAnswer::Binding ToAnswer() const {
     return {key, first_round, last_round, policy, attempt, chunk_max_elements, route};
@@ -68,7 +78,7 @@ struct CutRecord {
   struct Entry {
     KeyId key;
     Round round;
-    PrecisionRoute route = PrecisionRoute::kPlain;  // from then on
+    KeyRoutes route = {};  // from then on
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   PolicyVersion policy;

@@ -1,9 +1,11 @@
 #include "scheduler/state/state_record.h"
 
 #include <limits>
+#include <numeric>
 
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "scheduler/state/state_record.pb.h"
 #include "scheduler/state/testing/state_record_samples.h"
 
 namespace banyan {
@@ -69,6 +71,33 @@ TEST(StateRecordTest, RefusesAnUnknownRoute) {
 TEST(StateRecordTest, RefusesAnUnknownTypeOfElements) {
   const KeysRecord keys = {KeyId(1), {{"w", 3, {{}, static_cast<DataType>(static_cast<int>(kLastElementType) + 1)}}}};
   EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(keys)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(StateRecordTest, RefusesSlicesThatDoNotRiseWithinTheirKeyOrAreTooMany) {
+  std::vector<int64_t> many(KeyRoutes::kMostSlices);
+  std::iota(many.begin(), many.end(), 1);
+  for (const std::vector<int64_t>& borders : {std::vector<int64_t>{0}, {100}, {7, 5}, many}) {
+    const KeysRecord keys = {KeyId(1), {{"w", 100, {}, borders}}};
+    EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(keys)).status().code(), absl::StatusCode::kDataLoss);
+  }
+  many.pop_back();
+  EXPECT_TRUE(DecodeStateRecord(EncodeStateRecord(KeysRecord{KeyId(1), {{"w", 100, {}, many}}})).ok());
+}
+
+TEST(StateRecordTest, ReadsWhatTheGuardRefusedBeforeItKnewTheWidthOfElements) {
+  int policies = 0;
+  for (const StateRecord& record : StateRecordSamples()) {
+    state::StateRecord message;
+    ASSERT_TRUE(message.ParseFromString(EncodeStateRecord(record)));
+    if (!message.has_policy()) continue;
+    message.mutable_policy()->mutable_precision()->clear_guarded_bytes();
+    const absl::StatusOr<StateRecord> decoded = DecodeStateRecord(message.SerializeAsString());
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    const std::vector<GuardedSize> expected = {{100, 4}, {2000, 4}};
+    EXPECT_EQ(std::get<PolicyRecord>(*decoded).precision.guarded, expected);
+    ++policies;
+  }
+  EXPECT_EQ(policies, 1);
 }
 
 TEST(StateRecordTest, RefusesAPlanOfNothing) {

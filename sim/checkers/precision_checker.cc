@@ -17,6 +17,10 @@ void PrecisionChecker::Complain(const SentMessage& sent, const std::string& what
 void PrecisionChecker::OnSent(const SentMessage& sent) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
     if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
+  } else if (const auto* assigned = std::get_if<KeysAssigned>(&sent.message)) {
+    for (const KeySlice& row : assigned->keys) {
+      if (!row.borders.empty()) slices_[row.key] = row.borders.size() + 1;
+    }
   } else if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     for (const PolicyAnswer::Binding& binding : answer->bindings) {
       CheckBound(sent, binding.key, binding.first_round, binding.last_round, binding.route);
@@ -32,9 +36,10 @@ void PrecisionChecker::OnSent(const SentMessage& sent) {
 
 void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
   const auto [entry, is_first] =
-      routes_.try_emplace({chunk.id.key, chunk.id.round}, Known{chunk.precision, chunk.id.epoch});
+      routes_.try_emplace({chunk.id.key, chunk.id.round, chunk.id.chunk}, Known{chunk.precision, chunk.id.epoch});
   Known& known = entry->second;
-  if (is_first && chunk.id.round > Round(0)) ++rounds_[static_cast<size_t>(chunk.precision)];
+  const bool is_new = is_first && taken_[{chunk.id.key, chunk.id.round}].insert(chunk.precision).second;
+  if (is_new && chunk.id.round > Round(0)) ++rounds_[static_cast<size_t>(chunk.precision)];
   // Who fell out of the job does not hear of the route that others gave a round which nobody of them had begun.
   if (known.route != chunk.precision && chunk.id.epoch >= known.epoch) {
     Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known.route)));
@@ -49,14 +54,26 @@ void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& c
   if (!fits) Complain(sent, absl::StrCat(votes, " frames of votes in a round of route ", RouteName(chunk.precision)));
 }
 
-void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round first, Round last, PrecisionRoute route) {
-  for (auto known = routes_.lower_bound({key, first}); known != routes_.end(); ++known) {
-    const auto& [of_key, round] = known->first;
+void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round first, Round last,
+                                  const KeyRoutes& routes) {
+  const auto several = slices_.find(key);
+  std::set<PrecisionRoute> bound;
+  for (size_t slice = 0; slice < (several == slices_.end() ? 1 : several->second); ++slice) {
+    bound.insert(routes.Of(slice));
+  }
+  for (auto known = routes_.lower_bound({key, first, ChunkIndex()}); known != routes_.end(); ++known) {
+    const auto& [of_key, round, chunk] = known->first;
     if (of_key != key || round > last) return;
-    if (known->second.route == route) continue;
-    Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", RouteName(route), " after ",
+    if (bound.contains(known->second.route)) continue;
+    Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", routes.Text(), " after ",
                                 RouteName(known->second.route)));
   }
+}
+
+int64_t PrecisionChecker::mixed_rounds() const {
+  return std::count_if(taken_.begin(), taken_.end(), [](const auto& round) {
+    return round.second.size() > 1 && round.second.contains(PrecisionRoute::kLowBit);
+  });
 }
 
 }  // namespace banyan

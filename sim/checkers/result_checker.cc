@@ -43,8 +43,9 @@ ResultChecker::Knowledge ResultChecker::KnowledgeOf(const TrainingPlan::Tensor& 
   return UsesErrorFeedback(*rule) ? Knowledge::kUpToFlush : Knowledge::kNothing;
 }
 
-void ResultChecker::ExpectVotes(const VoteRules& rules) {
+void ResultChecker::ExpectVotes(const VoteRules& rules, const PrecisionBinding* binding) {
   rules_ = rules;
+  binding_ = binding;
   if (rules.aggregate != VoteAggregate::kMean) return;
   for (size_t tensor = 0; tensor < knowledge_.size(); ++tensor) {
     const bool is_exact = IsExact(plan_->tensors[tensor].type);
@@ -67,14 +68,30 @@ std::vector<float> ResultChecker::Voted(size_t tensor, Round round) const {
   const bool is_of_votes = rules_.has_value() && plan_->KindOf(round) == RoundKind::kAggregate;
   if (!is_of_votes || knowledge_[tensor] != Knowledge::kEachRound) return {};
   const int64_t elements = plan_->tensors[tensor].elements;
-  VoteCount count(elements, HasZeroVotes(*rules_));
   std::vector<float> values(elements);
-  for (const WorkerName& worker : workers_) {
-    plan_->Fill(worker, tensor, round, absl::MakeSpan(values));
-    count.Add(VoteCount::OfVoter(values, SliceScale(values), *rules_));
+  std::vector<float> voted(elements);
+  for (const SliceBinding& slice : binding_->SlicesOf(plan_->tensors[tensor].name, elements)) {
+    VoteCount count(slice.elements, HasZeroVotes(*rules_));
+    for (const WorkerName& worker : workers_) {
+      plan_->Fill(worker, tensor, round, absl::MakeSpan(values));
+      const absl::Span<const float> part = absl::MakeConstSpan(values).subspan(slice.first, slice.elements);
+      count.Add(VoteCount::OfVoter(part, SliceScale(part), *rules_));
+    }
+    VoteDecision(count, *rules_).WriteTo(absl::MakeSpan(voted).subspan(slice.first, slice.elements));
   }
-  VoteDecision(count, *rules_).WriteTo(absl::MakeSpan(values));
-  return values;
+  return voted;
+}
+
+std::vector<float> ResultChecker::RightFor(size_t tensor, const RoundResult& result,
+                                           absl::Span<const float> values) const {
+  std::vector<float> right = result.expected;
+  if (result.voted.empty()) return right;
+  const absl::Span<const float> voted = absl::MakeConstSpan(result.voted);
+  for (const SliceBinding& slice : binding_->SlicesOf(plan_->tensors[tensor].name, plan_->tensors[tensor].elements)) {
+    if (voted.subspan(slice.first, slice.elements) != values.subspan(slice.first, slice.elements)) continue;
+    std::copy_n(voted.begin() + slice.first, slice.elements, right.begin() + slice.first);
+  }
+  return right;
 }
 
 void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
@@ -102,8 +119,7 @@ void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Ro
                      absl::StrCat(plan_->tensors[tensor].name, " round ", round.value(), ": the results on nodes ",
                                   result.first.node.value(), " and ", worker.node.value(), " differ"));
   }
-  const bool is_voted = absl::MakeConstSpan(result.voted) == values;
-  if (!result.expected.empty() && !is_voted) CheckValues(now, worker, tensor, round, result.expected, values);
+  if (!result.expected.empty()) CheckValues(now, worker, tensor, round, RightFor(tensor, result, values), values);
   if (++result.seen == workers_.size()) rounds_.erase(entry);
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "precision/profile/precision_binding.h"
 #include "proto/compression/compression_config.h"
 #include "proto/job_config.h"
 #include "proto/precision/vote_rules.h"
@@ -34,9 +35,9 @@ class ResultChecker : public WorkerListener {
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
                 const CompressionConfig& compression, Violations* violations, bool may_be_late = false);
 
-  // Rounds may be low-bit: a result is also right if it is what a count of all votes in one place decides. Means of
-  // votes leave residuals, so that what can be known is their sum up to a Flush.
-  void ExpectVotes(const VoteRules& rules);
+  // Rounds may be low-bit: a slice of a result is also right if it is what a count of all votes in one place decides.
+  // Means of votes leave residuals, so that what can be known is their sum up to a Flush. `binding` outlives this.
+  void ExpectVotes(const VoteRules& rules, const PrecisionBinding* binding);
 
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
@@ -69,8 +70,10 @@ class ResultChecker : public WorkerListener {
   void CheckNothingOwed(Timestamp now, size_t tensor, Round round, const std::string& whose, const Debt& debt);
   Knowledge KnowledgeOf(const TrainingPlan::Tensor& tensor, const CompressionConfig& compression) const;
   std::vector<float> Expected(size_t tensor, Round round) const;
-  // What all votes decide on the round; empty where it is not one of votes.
+  // What all votes decide on the round, slice by slice; empty where it is not one of votes.
   std::vector<float> Voted(size_t tensor, Round round) const;
+  // Returns what the values have to be: `expected`, but in slices that are as votes have decided.
+  std::vector<float> RightFor(size_t tensor, const RoundResult& result, absl::Span<const float> values) const;
   void Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values);
   void CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> expected,
                    absl::Span<const float> values);
@@ -84,6 +87,7 @@ class ResultChecker : public WorkerListener {
   std::vector<Debt> debts_;                                 // of each tensor
   const bool may_be_late_;
   std::optional<VoteRules> rules_;
+  const PrecisionBinding* binding_ = nullptr;                    // with rules_
   std::map<std::pair<size_t, WorkerName>, Debt> workers_debts_;  // where one may be late
   int64_t results_ = 0;
   bool replicas_identical_ = true;

@@ -114,7 +114,8 @@ TEST_F(ResultCheckerTest, AFlushMustBringWhatMeansOfVotesHaveLeftOut) {
     ResultChecker checker(&plan_, workers_, AggregationOp::kMean, {}, &violations);
     VoteRules rules;
     rules.aggregate = VoteAggregate::kMean;
-    checker.ExpectVotes(rules);
+    const PrecisionBinding binding("", {}, {});
+    checker.ExpectVotes(rules, &binding);
     Give(&checker, 0, 1, std::vector<float>(8, 2.0f));
     std::vector<float> flushed(8);
     for (size_t i = 0; i < 8; ++i) flushed[i] = (Sum(1)[i] + Sum(2)[i] - missing) / 3 - 2;

@@ -237,6 +237,17 @@ void SpreadAllTensors(FaultScenario* scenario, Random* random) {
   scenario->cluster.plan.source = scenario->fields.get();
 }
 
+// A binding with one slice of each tensor that may go low-bit.
+PrecisionBinding DrawSlices(const TrainingPlan& plan, Random* random) {
+  std::vector<TensorBinding> tensors;
+  for (const TrainingPlan::Tensor& tensor : plan.tensors) {
+    const int64_t first = random->Between(0, tensor.elements - 1);
+    const int64_t elements = random->Between(1, tensor.elements - first);
+    tensors.push_back({tensor.name, tensor.elements, {{first, elements, TensorRole::kEncoder, true, {}, ""}}});
+  }
+  return PrecisionBinding("slices", {}, std::move(tensors));
+}
+
 }  // namespace
 
 FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer) {
@@ -339,6 +350,9 @@ void AddMeanVotes(uint64_t seed, FaultScenario* scenario) {
   TrainingPlan& plan = scenario->cluster.plan;
   if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(3, 8));
   SpreadAllTensors(scenario, &random);
+  if (!random.Chance(0.5)) return;
+  scenario->cluster.precision->binding = DrawSlices(plan, &random);
+  if (random.Chance(0.5)) scenario->cluster.edited_binding = DrawSlices(plan, &random);
 }
 
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {

@@ -38,7 +38,8 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario);
 void AddPrecision(uint64_t seed, FaultScenario* scenario);
 
 // Makes the low-bit rounds of AddPrecision means of votes, with residuals: after each flush all that was pushed has to
-// have come back.
+// have come back. In half of the seeds a slice of each tensor alone may go low-bit, and in half of these another one in
+// the binding that later starts of the scheduler read.
 void AddMeanVotes(uint64_t seed, FaultScenario* scenario);
 
 struct FaultOutcome {

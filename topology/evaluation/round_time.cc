@@ -57,7 +57,9 @@ class RoundShop {
                              Itinerary& itinerary);
   // Adds the work of a node's processor on a chunk, if processors are stations: seconds for each element.
   void Process(NodeId node, double seconds_per_element, std::vector<size_t>& after, Itinerary& itinerary) const;
-  // Returns the part of an element's bits as a float that goes up from below these voters.
+  // Returns the bits of an element's votes from below these voters.
+  double VoteBits(double voters) const;
+  // Returns the part of an element's bits that goes up from below these voters.
   double UpPart(double voters) const;
   // Returns what a node's processor takes for an element on its way up, with votes or sums of `children`, and of
   // itself.
@@ -71,6 +73,7 @@ class RoundShop {
 
   const NetworkView& view_;
   const RoundWork* work_;
+  double element_bits_;             // of the widest, when nothing is compressed
   std::vector<size_t> processors_;  // stations, by positions of nodes
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
   FlowShop shop_;
@@ -86,9 +89,9 @@ class RoundShop {
 
 RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
                      const RoundWork* work)
-    : view_(view), work_(work), sent_bits_(view.links().size(), 0.0) {
+    : view_(view), work_(work), element_bits_(WidestElementBits(tensors)), sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
-  const double chunk_bits = WidestElementBits(tensors) * static_cast<double>(policy.chunk_max_elements);
+  const double chunk_bits = element_bits_ * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
     links_.push_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
   }
@@ -174,16 +177,18 @@ void RoundShop::CountSums(const Tree& tree) {
   passes[*view_.IndexOf(tree.root)] += kDividing;
 }
 
+double RoundShop::VoteBits(double voters) const {
+  return std::ceil(std::log2(voters + 1)) * (work_->has_zero_votes ? 2 : 1);
+}
+
 double RoundShop::UpPart(double voters) const {
-  if (work_ == nullptr || !work_->is_low_bit) return 1;
-  const double width = std::ceil(std::log2(voters + 1));
-  return width * (work_->has_zero_votes ? 2 : 1) / kBitsPerElement;
+  return work_ == nullptr || !work_->is_low_bit ? 1 : VoteBits(voters) / element_bits_;
 }
 
 void RoundShop::Process(NodeId node, double seconds_per_element, std::vector<size_t>& after,
                         Itinerary& itinerary) const {
   if (work_ == nullptr) return;
-  Visit(processors_[*view_.IndexOf(node)], 0, seconds_per_element * kProcessorBps / kBitsPerElement, after, itinerary);
+  Visit(processors_[*view_.IndexOf(node)], 0, seconds_per_element * kProcessorBps / element_bits_, after, itinerary);
 }
 
 double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const {
@@ -194,9 +199,9 @@ double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double
   if (!work_->is_low_bit) {
     return (12 * (inputs + processor.workers - 1) + (is_root ? 8 : 0)) / processor.sum_rate;
   }
-  double bytes = is_root ? 2 * UpPart(voters) * kFloatBytes : 0;
-  if (!children.empty()) bytes += 2 * UpPart(processor.workers) * kFloatBytes;
-  for (const double below : children) bytes += 2 * UpPart(below) * kFloatBytes;
+  double bytes = is_root ? 2 * VoteBits(voters) / 8 : 0;
+  if (!children.empty()) bytes += 2 * VoteBits(processor.workers) / 8;
+  for (const double below : children) bytes += 2 * VoteBits(below) / 8;
   return bytes / processor.count_rate;
 }
 
@@ -227,7 +232,7 @@ bool RoundShop::Add(const Tree& tree) {
   work_up(tree.root);
   // A round ends when the last node has its result.
   const auto takers = static_cast<double>(tree.broadcast_parent.size());
-  const double part = work_ == nullptr ? 1 : work_->result_bits / kBitsPerElement;
+  const double part = work_ == nullptr || !work_->is_low_bit ? 1 : work_->result_bits / element_bits_;
   std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
   for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
     const NodeId parent = tree.broadcast_parent.at(node);
@@ -272,7 +277,7 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<Planne
   std::vector<FlowShop::Job> jobs;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const KeyId key(static_cast<uint32_t>(i + 1));
-    BANYAN_CHECK(chunks->AddKey(key, tensors[i].elements).ok());
+    BANYAN_CHECK(chunks->AddKey(key, tensors[i].elements, tensors[i].borders).ok());
     for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
       const PlannedTensor carried(chunks->RangeOf(key, chunk).elements, tensors[i].element_bytes);
       jobs.push_back({chunks->TreeOf(key, chunk).value(), carried.bits()});
@@ -309,17 +314,18 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, cons
   return prediction;
 }
 
-absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, int64_t elements, const RoundWork& work) {
-  RoundShop round(policy, view, {elements}, &work);
+absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
+                              const RoundWork& work) {
+  RoundShop round(policy, view, {tensor}, &work);
   for (const Tree& tree : policy.trees) {
     if (!round.Add(tree)) return absl::InfiniteDuration();
   }
   double cast_s = 0;
   for (const RoundWork::Processor& processor : work.processors) {
-    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(elements);
+    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
     if (work.is_low_bit) cast_s = std::max(cast_s, bytes / processor.cast_rate);
   }
-  std::vector<FlowShop::Job> scheduled = Chunks(policy, {elements});
+  std::vector<FlowShop::Job> scheduled = Chunks(policy, {tensor});
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);

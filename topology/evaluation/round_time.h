@@ -56,14 +56,15 @@ struct RoundWork {
   };
   bool is_low_bit = false;
   bool has_zero_votes = false;           // of votes: those against have counts of their own
-  double result_bits = kBitsPerElement;  // of an element, on its way down
+  double result_bits = kBitsPerElement;  // of an element on its way down, where is_low_bit
   std::vector<Processor> processors;     // by positions of the view's nodes
 };
 
 // Predicts the time of a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works
 // on a chunk before it sends it. Votes are cast of a whole tensor before the first chunk leaves, and are as wide as the
 // voters below an edge make them.
-absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, int64_t elements, const RoundWork& work);
+absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
+                              const RoundWork& work);
 
 }  // namespace banyan
 

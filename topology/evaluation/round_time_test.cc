@@ -57,6 +57,28 @@ TEST(RoundTimeTest, ManyChunksWaitForTheSlowestLink) {
   EXPECT_NEAR(PredictedMs({10001}), 12 * ChunkMs(size, 4) + 2 * ChunkMs(size, 8) + 60, 0.1);
 }
 
+TEST(RoundTimeTest, ChunksEndWhereSlicesDo) {
+  EXPECT_NEAR(PredictedMs({PlannedTensor(1000, 4, {500})}), PredictedMs({500, 500}), 1e-6);
+  EXPECT_LT(PredictedMs({PlannedTensor(1000, 4, {500})}), PredictedMs({1000})) << "the second follows the first";
+}
+
+TEST(RoundTimeTest, ARoundOfHalvesIsAsShortAsItsBytesAndItsVotesAreAsManyBits) {
+  RoundWork work;
+  work.processors.resize(3);
+  for (RoundWork::Processor& processor : work.processors) {
+    processor.sum_rate = processor.cast_rate = processor.count_rate = 1e15;
+  }
+  const Policy policy = OnA(Line());
+  const auto predicted_ms = [&](const PlannedTensor& tensor) {
+    return absl::ToDoubleMilliseconds(PredictRoundOf(policy, Line(), tensor, work));
+  };
+  constexpr double kDelaysMs = 60;
+  EXPECT_NEAR(predicted_ms({1000, 2}) - kDelaysMs, (predicted_ms({1000, 4}) - kDelaysMs) / 2, 0.01);
+  work.is_low_bit = true;
+  work.result_bits = 1;
+  EXPECT_NEAR(predicted_ms({1000, 2}), predicted_ms({1000, 4}), 0.01);
+}
+
 TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
   Policy policy = OnA(Line());
   policy.trees.push_back(policy.trees.front());

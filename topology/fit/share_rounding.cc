@@ -60,7 +60,7 @@ std::vector<double> ChunkedShares(const Policy& policy, const std::vector<Planne
   double sum = 0;
   for (uint32_t i = 0; i < tensors.size(); ++i) {
     const KeyId key(i + 1);
-    if (!assignment->AddKey(key, tensors[i].elements).ok()) continue;
+    if (!assignment->AddKey(key, tensors[i].elements, tensors[i].borders).ok()) continue;
     for (uint32_t chunk = 0; chunk < assignment->ChunksOf(key); ++chunk) {
       const PlannedTensor carried(assignment->RangeOf(key, ChunkIndex(chunk)).elements, tensors[i].element_bytes);
       shares[assignment->TreeOf(key, ChunkIndex(chunk)).value()] += carried.bits();

@@ -1,5 +1,6 @@
 #include "topology/fit/share_rounding.h"
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -40,6 +41,20 @@ TEST(ShareRoundingTest, NeverLowersTheRateAndOftenRaisesIt) {
     }
   }
   EXPECT_GE(higher, 10) << "of 30";
+}
+
+TEST(ShareRoundingTest, ChunksEndWhereSlicesDo) {
+  const NetworkView view = SampleNetwork(3, {{1, 2, 10}, {2, 1, 10}, {1, 3, 10}, {3, 1, 10}, {2, 3, 30}, {3, 2, 30}});
+  const NodeId a(1), b(2), c(3);
+  Policy policy = Packed(view);
+  policy.chunk_max_elements = 100;
+  policy.trees = {Tree{a, 0.5, {{b, a}, {c, b}}, {{b, a}, {c, b}}}, Tree{a, 0.5, {{c, a}, {b, c}}, {{c, a}, {b, c}}}};
+  EXPECT_EQ(ChunkedShares(policy, {200}), (std::vector<double>{0.5, 0.5}));
+  // Slices of 20, 100 and 80 elements.
+  const std::vector<double> shares = ChunkedShares(policy, {PlannedTensor(200, 4, {20, 120})});
+  EXPECT_NEAR(std::min(shares[0], shares[1]), 0.5, 0.01);
+  const std::vector<double> uneven = ChunkedShares(policy, {PlannedTensor(200, 4, {90, 180})});
+  EXPECT_NEAR(std::max(uneven[0], uneven[1]), 0.55, 1e-9) << "90 and 20 of 200";
 }
 
 // Two trees of equal share and three chunks: the one over the faster links gets two.

@@ -46,7 +46,7 @@ PolicyRecord SamplePolicyRecord() {
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
   record.source = NodeId(4);
   record.left_out = {{NodeId(1), NodeId(3)}, {NodeId(3), NodeId(1)}};
-  record.precision = {true, {"backbone", "encoder"}, true, {"encoder"}, {100, 2000}};
+  record.precision = {true, {"backbone", "encoder"}, true, {"encoder"}, {{100, 4}, {2000, 2}}};
   return record;
 }
 
@@ -56,10 +56,11 @@ std::vector<StateRecord> StateRecordSamples() {
   return {TermRecord{Term(7), "job"},
           NodeRecord{NodeId(3), "n3", "tcp://10.0.0.3:1", Incarnation(~uint64_t{0})},
           KeysRecord{KeyId(5), {{"fc1.weight é", 784}, {"fc1.bias", int64_t{1} << 40}}},
-          KeysRecord{KeyId(7), {{"g", 3, {{{"q", 3}, {"none", 0}}, DataType::kFloat16}}}},
+          KeysRecord{KeyId(7), {{"g", 3, {{{"q", 3}, {"none", 0}}, DataType::kFloat16}, {1, 2}}}},
           SamplePolicyRecord(),
           BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)},
-                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2), 1000, PrecisionRoute::kLowBit}}},
+                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2), 1000,
+                           KeyRoutes::OfBits(uint64_t{1} << 62)}}},
           BindingsRecord{},
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
