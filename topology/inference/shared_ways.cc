@@ -14,8 +14,10 @@ namespace {
 // A way may be this much longer than the link: delays are measured one by one, and each has in it what processes take
 // to read a message.
 constexpr double kDetour = 0.06;
-// Two links carry more together than one of them can: noise and queues make up less than that.
-constexpr double kMore = 1.25;
+// Two links carry more together than one of them can: noise, queues, and rates that are still growing make up less.
+constexpr double kMore = 1.4;
+// So many intervals alone tell what a link can. In two, its rate may still have been growing.
+constexpr size_t kLeastAlone = 3;
 // Nothing else goes over a link when others carry less than this part of what it does.
 constexpr double kAlone = 0.15;
 // What was carried lately tells the rate.
@@ -100,6 +102,17 @@ std::vector<double> SumsOf(const std::vector<size_t>& links, const TrafficWindow
   return sums_bps;
 }
 
+// Returns the link's own rates while it was busy. It can carry what it carried, whatever went over it besides.
+std::vector<double> RatesBusy(size_t link, const TrafficWindow& window) {
+  std::vector<double> rates_bps;
+  const TrafficWindow::Series* const series = window.Find(link);
+  if (series == nullptr) return rates_bps;
+  for (const TrafficWindow::Sample& sample : *series) {
+    if (sample.is_busy) rates_bps.push_back(sample.rate_bps);
+  }
+  return rates_bps;
+}
+
 // Returns the rates of a way's link while it was busy and hardly anything else went over it.
 std::vector<double> RatesAlone(const SharedWay& way, const TrafficWindow& window) {
   std::vector<double> rates_bps;
@@ -142,10 +155,9 @@ double RateOfAll(const SharedWay& way, const TrafficWindow& window) {
 }
 
 void Weigh(const TrafficWindow& window, SharedWay& way) {
-  const std::vector<double> alone_bps = RatesAlone(way, window);
-  way.is_known = alone_bps.size() >= 2;
+  way.is_known = RatesAlone(way, window).size() >= kLeastAlone;
   if (way.is_known) {
-    const double most_bps = kMore * SecondOf(alone_bps);
+    const double most_bps = kMore * SecondOf(RatesBusy(way.link, window));
     const auto carried_more = [&](size_t other) { return MostTogether(way.link, other, window) > most_bps; };
     std::erase_if(way.over, carried_more);
     std::erase_if(way.surely_over, carried_more);

@@ -6,7 +6,8 @@
 //   1. A link may go by way of another when its delay is that of the way over it, up to kDetour. Ways with hops whose
 //      delay nobody has measured count for nothing.
 //   2. What goes over a link together is no more than the link carries by itself. Where it was more, the two share
-//      nothing. That needs to have been seen while both were busy, or twice, and also the link busy by itself.
+//      nothing. That needs to have been seen while both were busy, or twice, and also the link busy by itself, some
+//      times: its pace may have been growing.
 //   3. A link's own measurements say what the others left to it. It carries what went over it together while it was
 //      busy, which is its own rate again once nothing else goes over it.
 //

@@ -97,6 +97,27 @@ TEST(SharedWays, LinksThatCarryMoreTogetherShareNothing) {
   EXPECT_EQ(WayOver(FindSharedWays(view, window), NumberOf(view, 1, 2)), nullptr);
 }
 
+TEST(SharedWays, ALinkThatHasCarriedMoreThanAloneWasNotAtItsLimitThen) {
+  const NetworkView view = Row(10);
+  TrafficWindow window;
+  Carry(window, view, 40, 0);
+  Carry(window, view, 80, 20);
+  const SharedWay* const way = WayOver(FindSharedWays(view, window), NumberOf(view, 1, 2));
+  EXPECT_NE(way, nullptr) << "100 together are no more than some 80 alone, although it was 40 while nothing else went";
+}
+
+TEST(SharedWays, TwoIntervalsAloneTellNothing) {
+  const NetworkView view = Row(10);
+  TrafficWindow window;
+  Carry(window, view, 50, 70);
+  const LinkTraffic to_n2{NumberOf(view, 1, 2), 50 * kMega, true, 50 * kMega};
+  window.Add({to_n2});
+  window.Add({to_n2});
+  EXPECT_NE(WayOver(FindSharedWays(view, window), NumberOf(view, 1, 2)), nullptr);
+  window.Add({to_n2});
+  EXPECT_EQ(WayOver(FindSharedWays(view, window), NumberOf(view, 1, 2)), nullptr);
+}
+
 TEST(SharedWays, OneIntervalInWhichBothWereBusyTellsThemApart) {
   const NetworkView view = Row(10);
   TrafficWindow window;
