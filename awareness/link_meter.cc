@@ -80,7 +80,8 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
   measurement.rate_bps = std::clamp(rate->rate_bps, kLeastRateBps, kMostRateBps);
   measurement.one_way_delay_rate_bps = std::min(one_way_rate_.rate_bps(), kMostRateBps);
   measurement.is_backlogged = rate->is_backlogged;
-  measurement.delay = std::min(delay_.least().value_or(*round_trip_.least() / 2), *round_trip_.least());
+  const absl::Duration delay = std::min(delay_.least().value_or(*round_trip_.least() / 2), *round_trip_.least());
+  measurement.delay = absl::Trunc(delay, absl::Nanoseconds(1));  // as it travels
   measurement.age = now - rate->at;
   measurement.clock_offset = clock->offset;
   measurement.clock_uncertainty = clock->uncertainty;

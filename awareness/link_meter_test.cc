@@ -100,6 +100,16 @@ TEST(LinkMeterTest, WhatTheStartShowedIsForgotten) {
   EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
 }
 
+TEST(LinkMeterTest, DelaysAreWholeNanosecondsAsTheyTravel) {
+  for (const absl::Duration delay : {absl::Milliseconds(15), absl::Milliseconds(15) + absl::Nanoseconds(1)}) {
+    Bench bench({.delay = delay, .jitter = absl::Nanoseconds(1)});
+    bench.Run({}, absl::Seconds(3));
+    const absl::Duration measured = bench.Measured().delay;
+    EXPECT_GT(measured, absl::ZeroDuration());
+    EXPECT_EQ(measured, absl::Nanoseconds(absl::ToInt64Nanoseconds(measured)));
+  }
+}
+
 TEST(LinkMeterTest, Eq14IsRightForOneChunkAtATimeOnAShortLink) {
   Bench bench({.delay = absl::Milliseconds(1), .receiver_offset = absl::Milliseconds(50)});
   bench.Run({.in_flight = 1}, absl::Seconds(20));
