@@ -65,7 +65,7 @@ TEST_F(LearningTest, AJobThatIsToldWrongRatesCorrectsThemInThreeRounds) {
 }
 
 // Every pair of the nine sites has a path over the network's thirteen links, and the job is told the sites alone.
-TEST(RoutedInternet2Test, AJobThatIsToldTheNodesFindsWhatTheirPathsShareWithinAMinute) {
+TEST(RoutedInternet2Test, AJobThatIsToldTheNodesFindsWhatTheirPathsShareWithin70Seconds) {
   const uint64_t seeds = std::getenv("BANYAN_LONG") != nullptr ? 5 : 1;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     SCOPED_TRACE(seed);
@@ -77,11 +77,11 @@ TEST(RoutedInternet2Test, AJobThatIsToldTheNodesFindsWhatTheirPathsShareWithinAM
     double now = 0;
     for (const double seconds : Seconds(options)) {
       std::cout << seconds / informed << " ";
-      EXPECT_TRUE(now < 60 || seconds <= 1.3 * informed) << seconds << " s at " << now << " s";
+      EXPECT_TRUE(now < 70 || seconds <= 1.3 * informed) << seconds << " s at " << now << " s";
       now += seconds;
     }
     std::cout << "times " << informed << " s\n";
-    EXPECT_GE(now, 70);
+    EXPECT_GE(now, 80);
   }
 }
 
