@@ -128,10 +128,10 @@ void Cluster::AddMessageCheckers() {
   }
   leaders_ = std::make_unique<LeaderChecker>(processes_->schedulers(), violations());
   simulator_.network()->AddObserver(leaders_.get());
-  precision_ = std::make_unique<PrecisionChecker>(violations());
-  simulator_.network()->AddObserver(precision_.get());
+  AddPrecisionCheckers();
   processes_->set_on_records_lost([this] {
     leaders_->OnRecordsLost();
+    slices_->OnRecordsLost();
     precision_->OnRecordsLost();
   });
   policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
@@ -153,6 +153,21 @@ void Cluster::AddMessageCheckers() {
   simulator_.network()->AddObserver(routes_.get());
   simulator_.network()->AddObserver(policies_.get());
   simulator_.network()->AddObserver(acks_.get());
+}
+
+void Cluster::AddPrecisionCheckers() {
+  slices_ = std::make_unique<SliceRoutes>(violations());
+  simulator_.network()->AddObserver(slices_.get());
+  precision_ = std::make_unique<PrecisionChecker>(slices_.get(), violations());
+  simulator_.network()->AddObserver(precision_.get());
+  if (!options_.precision.has_value()) return;
+  // A model gives each gradient once.
+  const bool tells_gradients = options_.plan.source == nullptr || options_.fields != nullptr;
+  std::vector<WorkerName> names;
+  for (const auto& [name, worker] : workers()) names.push_back(name);
+  scales_ = std::make_unique<ScaleChecker>(tells_gradients ? &options_.plan : nullptr, std::move(names),
+                                           options_.precision->profile.rules, slices_.get(), violations());
+  simulator_.network()->AddObserver(scales_.get());
 }
 
 Cluster::~Cluster() = default;

@@ -25,6 +25,8 @@
 #include "sim/checkers/result_checker.h"
 #include "sim/checkers/round_clock.h"
 #include "sim/checkers/route_checker.h"
+#include "sim/checkers/scale_checker.h"
+#include "sim/checkers/slice_routes.h"
 #include "sim/cluster_options.h"
 #include "sim/job_processes.h"
 #include "sim/processes/simulated_operator.h"
@@ -87,6 +89,8 @@ class Cluster : private WorkerListener {
   const RouteChecker* routes() const { return routes_.get(); }
   // Without check_messages, null.
   const PrecisionChecker* precision() const { return precision_.get(); }
+  // Null where no round may be low-bit.
+  const ScaleChecker* scales() const { return scales_.get(); }
   // nullptr without orders.
   const SimulatedOperator* job_operator() const { return processes_->job_operator(); }
   // Rounds that every worker has done.
@@ -102,6 +106,7 @@ class Cluster : private WorkerListener {
   void ChangeLink(const LinkChange& change);
   void AddResultCheckers();
   void AddMessageCheckers();
+  void AddPrecisionCheckers();
   void ReportWaiting(const std::string& what);
   // Processes that have ended and workers that can do no more, each after a comma.
   std::string WhoIsAway() const;
@@ -129,7 +134,9 @@ class Cluster : private WorkerListener {
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
   std::unique_ptr<RouteChecker> routes_;
+  std::unique_ptr<SliceRoutes> slices_;
   std::unique_ptr<PrecisionChecker> precision_;
+  std::unique_ptr<ScaleChecker> scales_;
   std::unique_ptr<EncodingChecker> encoding_;
   RoundClock clock_;
   std::vector<Failure> failures_;

@@ -1,6 +1,7 @@
 #include "sim/checkers/precision_checker.h"
 
 #include <algorithm>
+#include <optional>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -17,10 +18,6 @@ void PrecisionChecker::Complain(const SentMessage& sent, const std::string& what
 void PrecisionChecker::OnSent(const SentMessage& sent) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
     if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
-  } else if (const auto* assigned = std::get_if<KeysAssigned>(&sent.message)) {
-    for (const KeySlice& row : assigned->keys) {
-      if (!row.borders.empty()) slices_[row.key] = row.borders.size() + 1;
-    }
   } else if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     for (const PolicyAnswer::Binding& binding : answer->bindings) {
       CheckBound(sent, binding.key, binding.first_round, binding.last_round, binding.route);
@@ -35,16 +32,40 @@ void PrecisionChecker::OnSent(const SentMessage& sent) {
 }
 
 void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
+  CheckRoute(sent, chunk);
+  CheckFrames(sent, chunk);
+}
+
+void PrecisionChecker::CheckRoute(const SentMessage& sent, const ChunkMessage& chunk) {
+  const SliceRoutes::Answer* const answer = slices_->FindAnswer(chunk);
+  if (answer == nullptr) return;
+  const std::optional<SliceRoutes::Place> place = slices_->FindPlace(chunk, *answer);
+  if (!place.has_value() || place->range.elements != chunk.elements) {
+    const int64_t elements = place.has_value() ? place->range.elements : 0;
+    return Complain(sent, absl::StrCat("has ", chunk.elements, " elements, the key's borders give it ", elements));
+  }
+  const PrecisionRoute bound = answer->routes.Of(place->slice);
+  if (chunk.precision != bound) {
+    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " in slice ", place->slice,
+                                ", which the answer gives route ", RouteName(bound)));
+  }
   const auto [entry, is_first] =
-      routes_.try_emplace({chunk.id.key, chunk.id.round, chunk.id.chunk}, Known{chunk.precision, chunk.id.epoch});
+      routes_.try_emplace({chunk.id.key, chunk.id.round, place->slice}, Known{chunk.precision, chunk.id.epoch});
   Known& known = entry->second;
-  const bool is_new = is_first && taken_[{chunk.id.key, chunk.id.round}].insert(chunk.precision).second;
-  if (is_new && chunk.id.round > Round(0)) ++rounds_[static_cast<size_t>(chunk.precision)];
+  if (is_first && chunk.id.round > Round(0)) {
+    ++slice_rounds_[{chunk.id.key, place->slice}][static_cast<size_t>(chunk.precision)];
+    const bool is_new = taken_[{chunk.id.key, chunk.id.round}].insert(chunk.precision).second;
+    if (is_new) ++rounds_[static_cast<size_t>(chunk.precision)];
+  }
   // Who fell out of the job does not hear of the route that others gave a round which nobody of them had begun.
   if (known.route != chunk.precision && chunk.id.epoch >= known.epoch) {
-    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known.route)));
+    Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known.route), " in slice ",
+                                place->slice));
   }
   known.epoch = std::max(known.epoch, chunk.id.epoch);
+}
+
+void PrecisionChecker::CheckFrames(const SentMessage& sent, const ChunkMessage& chunk) {
   const bool is_low_bit = chunk.precision == PrecisionRoute::kLowBit && chunk.kind == RoundKind::kAggregate;
   const auto is_vote = [](const FrameHeader& frame) {
     return frame.codec == CodecId::kVoteCount || frame.codec == CodecId::kVoteDecision;
@@ -56,17 +77,12 @@ void PrecisionChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& c
 
 void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round first, Round last,
                                   const KeyRoutes& routes) {
-  const auto several = slices_.find(key);
-  std::set<PrecisionRoute> bound;
-  for (size_t slice = 0; slice < (several == slices_.end() ? 1 : several->second); ++slice) {
-    bound.insert(routes.Of(slice));
-  }
-  for (auto known = routes_.lower_bound({key, first, ChunkIndex()}); known != routes_.end(); ++known) {
-    const auto& [of_key, round, chunk] = known->first;
+  for (auto known = routes_.lower_bound({key, first, 0}); known != routes_.end(); ++known) {
+    const auto& [of_key, round, slice] = known->first;
     if (of_key != key || round > last) return;
-    if (bound.contains(known->second.route)) continue;
-    Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", routes.Text(), " after ",
-                                RouteName(known->second.route)));
+    if (routes.Of(slice) == known->second.route) continue;
+    Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", RouteName(routes.Of(slice)),
+                                " in slice ", slice, " after ", RouteName(known->second.route)));
   }
 }
 

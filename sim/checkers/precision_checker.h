@@ -1,14 +1,17 @@
 // Checks how the gradients of rounds travel. Thread-compatible; registered with the network, owned by the cluster.
 //
 // Invariants that it checks:
-// - A chunk of a round has one route, whatever epochs and schedulers come and go. What members of an older epoch begin
+// - A chunk lies where the borders of its key put it, and has the route that its slice has in the answer that binds its
+//   round: at its source, on every hop, and as a result.
+// - A slice has one route in a round, whatever epochs and schedulers come and go. What members of an older epoch begin
 //   later, whom the others have left behind, may have another.
-// - The scheduler never says other routes of a round than those of its chunks; a key that is one slice has one.
+// - The scheduler never says other routes of a round than those that its slices have taken.
 // - In a low-bit chunk of a sum there are votes and nothing else; in others there are none.
 #ifndef BANYAN_SIM_CHECKERS_PRECISION_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_PRECISION_CHECKER_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -18,6 +21,7 @@
 
 #include "core/ids.h"
 #include "proto/precision/key_routes.h"
+#include "sim/checkers/slice_routes.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
 
@@ -25,8 +29,10 @@ namespace banyan {
 
 class PrecisionChecker : public TrafficObserver {
  public:
-  // `violations` outlives this.
-  explicit PrecisionChecker(Violations* violations) : violations_(violations) {}
+  using Rounds = std::array<int64_t, 3>;  // by route
+
+  // Both outlive this; `slices` hears of each message first.
+  PrecisionChecker(SliceRoutes* slices, Violations* violations) : slices_(slices), violations_(violations) {}
 
   void OnSent(const SentMessage& sent) override;
   // All records are lost: the next scheduler begins another job.
@@ -36,6 +42,9 @@ class PrecisionChecker : public TrafficObserver {
   int64_t rounds(PrecisionRoute route) const { return rounds_[static_cast<size_t>(route)]; }
   // Rounds of keys of which chunks were low-bit and others were not.
   int64_t mixed_rounds() const;
+  // Rounds of each slice of which chunks were sent, by the route of the first; round 0 aside. Slices of a key that ends
+  // all its rounds have as many each.
+  const std::map<std::pair<KeyId, size_t>, Rounds>& slice_rounds() const { return slice_rounds_; }
 
  private:
   struct Known {
@@ -44,14 +53,18 @@ class PrecisionChecker : public TrafficObserver {
   };
 
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
+  // Checks the chunk's route against the answer, and against what the slice has taken so far.
+  void CheckRoute(const SentMessage& sent, const ChunkMessage& chunk);
+  void CheckFrames(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckBound(const SentMessage& sent, KeyId key, Round first, Round last, const KeyRoutes& routes);
   void Complain(const SentMessage& sent, const std::string& what);
 
+  SliceRoutes* const slices_;
   Violations* const violations_;
-  std::map<KeyId, size_t> slices_;                                // of keys that have several
-  std::map<std::tuple<KeyId, Round, ChunkIndex>, Known> routes_;  // of chunks that were sent
+  std::map<std::tuple<KeyId, Round, size_t>, Known> routes_;  // of slices of which chunks were sent
   std::map<std::pair<KeyId, Round>, std::set<PrecisionRoute>> taken_;
-  std::array<int64_t, 3> rounds_ = {};  // by route
+  std::map<std::pair<KeyId, size_t>, Rounds> slice_rounds_;
+  Rounds rounds_ = {};
 };
 
 }  // namespace banyan

@@ -6,75 +6,125 @@
 namespace banyan {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
+using enum PrecisionRoute;
 
 constexpr KeyId kKey(1);
 
+// A key of two slices, each of which is one chunk.
 class PrecisionCheckerTest : public testing::Test {
  protected:
-  void Send(const Message& message) {
-    checker_.OnSent({.now = Timestamp(), .from = NodeId(1), .to = NodeId(2), .message = message, .payload = {}});
+  PrecisionCheckerTest() {
+    Send(KeysAssigned{Term(1), KeyTableVersion(1), {{kKey, "w", 12, 0, DataType::kFloat32, {8}}}});
+    PolicySlice slice;
+    slice.version = PolicyVersion(1);
+    slice.chunk_max_elements = 8;
+    Send(PolicyPublished{Term(1), slice});
   }
-  static ChunkMessage Chunk(uint64_t round, PrecisionRoute route, CodecId codec) {
+  void Send(const Message& message) {
+    const SentMessage sent{
+        .now = Timestamp(), .from = NodeId(1), .to = NodeId(2), .message = message, .payload = Payload()};
+    slices_.OnSent(sent);
+    checker_.OnSent(sent);
+  }
+  static KeyRoutes Routes(PrecisionRoute first, PrecisionRoute second = kPlain) {
+    KeyRoutes routes(first);
+    routes.Set(1, second);
+    return routes;
+  }
+  static ChunkMessage Chunk(uint64_t round, PrecisionRoute route, CodecId codec, uint32_t slice = 0) {
     ChunkMessage chunk;
-    chunk.id = {Epoch(1), Attempt(0), Round(round), kKey, ChunkIndex(0), Half::kReduce};
+    chunk.id = {Epoch(1), Attempt(0), Round(round), kKey, ChunkIndex(slice), Half::kReduce};
+    chunk.policy = PolicyVersion(1);
     chunk.route.path = {NodeId(1), NodeId(2)};
     chunk.precision = route;
-    chunk.frames = {{codec, 0, 8, 8, 0}};
+    chunk.elements = slice == 0 ? 8 : 4;
+    chunk.frames = {{codec, 0, chunk.elements, 8, 0}};
     return chunk;
   }
-  static PolicyAnswer Bound(uint64_t first, uint64_t last, PrecisionRoute route) {
-    return {Term(1), Epoch(1), {{kKey, Round(first), Round(last), PolicyVersion(1), Attempt(0), 0, route}}};
+  static PolicyAnswer Bound(uint64_t first, uint64_t last, KeyRoutes routes, PolicyVersion policy = PolicyVersion(1)) {
+    return {Term(1), Epoch(1), {{kKey, Round(first), Round(last), policy, Attempt(0), 0, routes}}};
   }
 
   Violations violations_;
-  PrecisionChecker checker_{&violations_};
+  SliceRoutes slices_{&violations_};
+  PrecisionChecker checker_{&slices_, &violations_};
 };
 
-TEST_F(PrecisionCheckerTest, RoundsMayDiffer) {
-  Send(Bound(1, 1, PrecisionRoute::kLowBit));
-  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount));
-  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteDecision));
-  Send(Chunk(2, PrecisionRoute::kFallback, CodecId::kFp32));
-  Send(Bound(1, 1, PrecisionRoute::kLowBit));
-  Send(Bound(2, 9, PrecisionRoute::kFallback));
+TEST_F(PrecisionCheckerTest, RoundsAndSlicesMayDiffer) {
+  Send(Bound(1, 1, Routes(kLowBit, kFallback)));
+  Send(Bound(2, 9, Routes(kFallback)));
+  Send(Chunk(1, kLowBit, CodecId::kVoteCount));
+  Send(Chunk(1, kLowBit, CodecId::kVoteDecision));
+  Send(Chunk(1, kFallback, CodecId::kFp32, 1));
+  Send(Chunk(2, kFallback, CodecId::kFp32));
+  Send(Chunk(2, kPlain, CodecId::kFp32, 1));
+  Send(Bound(1, 1, Routes(kLowBit, kFallback)));
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
-  EXPECT_EQ(checker_.rounds(PrecisionRoute::kLowBit), 1);
-  EXPECT_EQ(checker_.rounds(PrecisionRoute::kFallback), 1);
+  EXPECT_EQ(checker_.rounds(kLowBit), 1);
+  EXPECT_EQ(checker_.rounds(kFallback), 2);
+  EXPECT_EQ(checker_.mixed_rounds(), 1);
+  EXPECT_THAT(checker_.slice_rounds().at({kKey, 0}), ElementsAre(0, 1, 1));
+  EXPECT_THAT(checker_.slice_rounds().at({kKey, 1}), ElementsAre(1, 1, 0));
 }
 
-TEST_F(PrecisionCheckerTest, ARoundHasOneRoute) {
-  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount));
-  Send(Chunk(1, PrecisionRoute::kPlain, CodecId::kFp32));
-  EXPECT_THAT(violations_.Report(), HasSubstr("route plain after low-bit"));
+TEST_F(PrecisionCheckerTest, AChunkGoesOnTheRouteOfItsSlice) {
+  Send(Bound(1, 1, Routes(kLowBit, kFallback)));
+  Send(Chunk(1, kLowBit, CodecId::kVoteCount, 1));
+  EXPECT_THAT(violations_.Report(), HasSubstr("route low-bit in slice 1, which the answer gives route fallback"));
+}
+
+TEST_F(PrecisionCheckerTest, ChunksEndWhereTheBordersOfTheKeyAre) {
+  Send(Bound(1, 1, Routes(kPlain)));
+  ChunkMessage chunk = Chunk(1, kPlain, CodecId::kFp32);
+  chunk.elements = 7;
+  Send(chunk);
+  EXPECT_THAT(violations_.Report(), HasSubstr("has 7 elements, the key's borders give it 8"));
+}
+
+TEST_F(PrecisionCheckerTest, ThereIsNoChunkBehindTheLast) {
+  Send(Bound(1, 1, Routes(kPlain)));
+  Send(Chunk(1, kPlain, CodecId::kFp32, 2));
+  EXPECT_THAT(violations_.Report(), HasSubstr("has 4 elements, the key's borders give it 0"));
 }
 
 TEST_F(PrecisionCheckerTest, WhoWasLeftBehindMayBeginARoundOnItsOldRoute) {
-  ChunkMessage chunk = Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount);
+  Send(Bound(1, 1, Routes(kPlain)));
+  Send(Bound(1, 1, Routes(kLowBit), PolicyVersion(2)));
+  PolicySlice slice;
+  slice.version = PolicyVersion(2);
+  slice.chunk_max_elements = 8;
+  Send(PolicyPublished{Term(1), slice});
+  Send(Bound(1, 1, Routes(kLowBit), PolicyVersion(2)));
+  ChunkMessage chunk = Chunk(1, kLowBit, CodecId::kVoteCount);
   chunk.id.epoch = Epoch(2);
+  chunk.policy = PolicyVersion(2);
   Send(chunk);
-  Send(Chunk(1, PrecisionRoute::kPlain, CodecId::kFp32));
+  Send(Chunk(1, kPlain, CodecId::kFp32));
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
-TEST_F(PrecisionCheckerTest, ANewEpochKeepsTheRouteOfARoundThatHasBegun) {
-  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kVoteCount));
-  ChunkMessage chunk = Chunk(1, PrecisionRoute::kPlain, CodecId::kFp32);
+TEST_F(PrecisionCheckerTest, ANewEpochKeepsTheRouteOfASliceThatHasBegun) {
+  Send(Bound(1, 1, Routes(kPlain, kLowBit)));
+  Send(Chunk(1, kLowBit, CodecId::kVoteCount, 1));
+  EpochPlan plan;
+  plan.epoch = Epoch(2);
+  plan.policy = PolicyVersion(2);
+  plan.bindings = {{kKey, kKey, Round(1), Round(1), Attempt(1), 8, Routes(kPlain)}};
+  Send(plan);
+  EXPECT_THAT(violations_.Report(), HasSubstr("round 1 is bound to route plain in slice 1 after low-bit"));
+  ChunkMessage chunk = Chunk(1, kPlain, CodecId::kFp32, 1);
   chunk.id.epoch = Epoch(2);
+  chunk.policy = PolicyVersion(2);
   Send(chunk);
-  EXPECT_THAT(violations_.Report(), HasSubstr("route plain after low-bit"));
-}
-
-TEST_F(PrecisionCheckerTest, ABindingDoesNotChangeWhatWasSent) {
-  Send(Chunk(3, PrecisionRoute::kLowBit, CodecId::kVoteCount));
-  Send(Bound(2, 5, PrecisionRoute::kFallback));
-  EXPECT_THAT(violations_.Report(), HasSubstr("round 3 is bound to route fallback after low-bit"));
+  EXPECT_THAT(violations_.Report(), HasSubstr("route plain after low-bit in slice 1"));
 }
 
 TEST_F(PrecisionCheckerTest, FramesFitTheRoute) {
-  Send(Chunk(1, PrecisionRoute::kLowBit, CodecId::kFp32));
+  Send(Chunk(1, kLowBit, CodecId::kFp32));
   EXPECT_THAT(violations_.Report(), HasSubstr("0 frames of votes in a round of route low-bit"));
-  Send(Chunk(2, PrecisionRoute::kPlain, CodecId::kVoteCount));
+  Send(Chunk(2, kPlain, CodecId::kVoteCount));
   EXPECT_THAT(violations_.Report(), HasSubstr("1 frames of votes in a round of route plain"));
 }
 

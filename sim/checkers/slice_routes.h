@@ -1,0 +1,67 @@
+// Knows the slices of keys, and the route of each slice in each round, from what the scheduler tells nodes.
+// Thread-compatible; registered with the network before those who ask it, owned by the cluster.
+//
+// Invariants that it checks:
+// - A round of a key that one policy governs has one answer: the same routes whenever and to whomever it is told.
+#ifndef BANYAN_SIM_CHECKERS_SLICE_ROUTES_H_
+#define BANYAN_SIM_CHECKERS_SLICE_ROUTES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/ids.h"
+#include "proto/precision/key_routes.h"
+#include "sim/traffic_observer.h"
+#include "sim/violations.h"
+#include "topology/chunk_assignment.h"
+
+namespace banyan {
+
+class SliceRoutes : public TrafficObserver {
+ public:
+  struct Answer {
+    Round last;
+    KeyRoutes routes;
+    int64_t chunk_max_elements = 0;
+  };
+  struct Place {
+    size_t slice = 0;
+    ElementRange slice_range;
+    ElementRange range;  // of the chunk
+  };
+
+  // `violations` outlives this.
+  explicit SliceRoutes(Violations* violations) : violations_(violations) {}
+
+  void OnSent(const SentMessage& sent) override;
+  // All records are lost: the next scheduler begins another job.
+  void OnRecordsLost();
+
+  // Returns the answer that bound the round to the policy of a chunk; nothing where none did, which PolicyChecker says.
+  const Answer* FindAnswer(const ChunkMessage& chunk) const;
+  // Returns where the chunk lies in chunks as the answer has them; nothing where the key has no such chunk.
+  std::optional<Place> FindPlace(const ChunkMessage& chunk, const Answer& answer);
+  // Returns how many slices the key has: one, unless it was assigned with borders.
+  size_t SlicesOf(KeyId key) const;
+  // Empty for a key that was not assigned.
+  std::string NameOf(KeyId key) const;
+
+ private:
+  using Answers = std::map<Round, Answer>;  // by first round
+
+  void Take(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first, const Answer& answer);
+
+  Violations* const violations_;
+  std::map<KeyId, KeySlice> keys_;
+  std::map<std::pair<KeyId, int64_t>, ChunkAssignment> chunks_;  // of one key, by the size of its chunks
+  std::map<PolicyVersion, int64_t> chunk_sizes_;
+  std::map<std::pair<PolicyVersion, KeyId>, Answers> answers_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_CHECKERS_SLICE_ROUTES_H_
