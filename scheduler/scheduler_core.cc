@@ -34,7 +34,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
           {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
       transfers_({&job_, &members_, &policies_.policies(), &context_},
                  [this](const std::string& why) { epochs_.Change(why); }),
-      precision_(options.precision, &overlay_, &keys_.table(), &members_),
+      precision_(options.precision, &overlay_, &keys_.table(), &members_, &context_),
       traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
   if (precision_.is_on()) policies_.UseRoutes(&precision_);
   if (precision_.is_on()) keys_.UseRoutes(&precision_);
@@ -211,10 +211,10 @@ void SchedulerCore::On(const DeadlineReached&) {
 }
 
 void SchedulerCore::On(ComputationFinished& event) {
-  const bool is_start = job_.IsStarting();
+  if (precision_.OnComputation(event)) return;
   std::optional<PlanDecision> decision = policies_.OnComputation(event);
   if (!decision.has_value()) return;
-  if (is_start) return FinishStart(*std::move(decision));
+  if (job_.IsStarting()) return FinishStart(*std::move(decision));
   epochs_.OnPlan(*std::move(decision));
 }
 

@@ -15,13 +15,6 @@ bool IsOther(const RoundWork::Processor& now, const RoundWork::Processor& used) 
          IsOther(now.count_rate, used.count_rate);
 }
 
-// Bits of an element of the root's decision (compression/counts/vote_frame.h); of a mean they are the counts.
-double ResultBits(const VoteRules& rules) {
-  const bool has_one_plane = rules.family == LowBitFamily::kBinary && rules.tie == TieRule::kPositive &&
-                             rules.aggregate != VoteAggregate::kMean;
-  return has_one_plane ? 1 : 2;
-}
-
 }  // namespace
 
 void EndpointGuard::OnServices(NodeId node, const std::vector<PrecisionReport::Service>& services) {
@@ -36,40 +29,34 @@ void EndpointGuard::OnServices(NodeId node, const std::vector<PrecisionReport::S
   }
 }
 
-bool EndpointGuard::Review(const Policy& policy, const NetworkView& view, const std::vector<double>& workers,
-                           const std::vector<GuardedSize>& sizes) {
+std::unique_ptr<RoundForecast> EndpointGuard::Ask(const Policy& policy, const NetworkView& view,
+                                                  const std::vector<double>& workers,
+                                                  const std::vector<GuardedSize>& sizes) {
   const bool has_new_size =
-      std::any_of(sizes.begin(), sizes.end(), [this](const GuardedSize& size) { return !predictions_.contains(size); });
+      std::any_of(sizes.begin(), sizes.end(), [this](const GuardedSize& size) { return !asked_.contains(size); });
   const bool has_other_rate = std::any_of(processors_.begin(), processors_.end(), [this](const auto& node) {
     const auto used = used_.find(node.first);
     return used == used_.end() || IsOther(node.second, used->second);
   });
-  if (policy.version == policy_ && !has_new_size && !has_other_rate) return false;
+  if (policy.version == policy_ && !has_new_size && !has_other_rate) return nullptr;
   policy_ = policy.version;
   used_ = processors_;
+  asked_ = {sizes.begin(), sizes.end()};
   std::vector<RoundWork::Processor> processors;
   for (size_t i = 0; i < view.nodes().size(); ++i) {
     const auto known = processors_.find(view.nodes()[i].id);
     processors.push_back(known == processors_.end() ? RoundWork::Processor() : known->second);
     processors.back().workers = workers[i];
   }
-  predictions_.clear();
-  for (const GuardedSize& size : sizes) {
-    if (!predictions_.contains(size)) predictions_[size] = Predict(policy, view, size, processors);
-  }
-  return true;
+  return std::make_unique<RoundForecast>(policy, view, rules_, std::move(processors), sizes);
 }
 
-EndpointGuard::Prediction EndpointGuard::Predict(const Policy& policy, const NetworkView& view, const GuardedSize& size,
-                                                 const std::vector<RoundWork::Processor>& processors) const {
-  const PlannedTensor tensor(size.elements, size.element_bytes);
-  RoundWork work;
-  work.processors = processors;
-  const absl::Duration full = PredictRoundOf(policy, view, tensor, work);
-  work.is_low_bit = true;
-  work.has_zero_votes = HasZeroVotes(rules_);
-  work.result_bits = ResultBits(rules_);
-  return {PredictRoundOf(policy, view, tensor, work), full};
+void EndpointGuard::Take(const RoundForecast& done) {
+  predictions_ = done.predictions();
+  allowed_.clear();
+  for (const auto& [size, prediction] : predictions_) {
+    if (prediction.is_shorter()) allowed_.insert(size);
+  }
 }
 
 }  // namespace banyan

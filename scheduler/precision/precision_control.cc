@@ -1,10 +1,13 @@
 #include "scheduler/precision/precision_control.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/check.h"
 #include "precision/audit/audit_file.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_context.h"
@@ -40,10 +43,11 @@ void WriteNames(const char* name, const std::vector<std::string>& names, JsonWri
 }  // namespace
 
 PrecisionControl::PrecisionControl(const std::optional<PrecisionFiles>& files, const OverlayConfig* overlay,
-                                   const KeyTable* keys, const JobMembers* members)
+                                   const KeyTable* keys, const JobMembers* members, SchedulerContext* context)
     : overlay_(overlay),
       keys_(keys),
       members_(members),
+      context_(context),
       guard_(files.has_value() ? files->profile.rules : VoteRules()) {
   if (!files.has_value()) return;
   binding_ = files->binding;
@@ -53,8 +57,14 @@ PrecisionControl::PrecisionControl(const std::optional<PrecisionFiles>& files, c
 
 void PrecisionControl::Restore(const PrecisionState& state) {
   if (!is_on()) return;
-  guarded_ = state.guarded;
-  has_guarded_ = state.is_decided;
+  if (state.is_decided) {
+    std::set<GuardedSize> allowed;
+    for (const GuardedSize& size : CandidateSizes()) {
+      if (!std::binary_search(state.guarded.begin(), state.guarded.end(), size)) allowed.insert(size);
+    }
+    guard_.Restore(std::move(allowed));
+  }
+  NoteGuarded();
   controller_->OrderVeto({state.ordered.begin(), state.ordered.end()});
   if (state.is_decided) controller_->Resume(state.admitted, state.is_vetoed);
 }
@@ -109,16 +119,21 @@ std::vector<GuardedSize> PrecisionControl::CandidateSizes() const {
   return {sizes.begin(), sizes.end()};
 }
 
+void PrecisionControl::NoteGuarded() {
+  if (!HasGuard()) return;
+  guarded_keys_ = keys_->version();
+  guarded_ = CandidateSizes();
+  std::erase_if(guarded_, [this](const GuardedSize& size) { return guard_.Allows(size); });
+}
+
 void PrecisionControl::Review(const Policy& policy, const NetworkView& view) {
-  if (!is_on() || !controller_->profile().has_guard) return;
+  if (!is_on() || !HasGuard()) return;
+  if (keys_->version() != guarded_keys_) NoteGuarded();
+  if (is_predicting_) return;
   const bool is_new = policy.version != reviewed_policy_ || keys_->version() != reviewed_keys_;
   if (!std::exchange(is_guard_due_, false) && !is_new) return;
   const auto has_reported = [this](NodeId node) { return guard_.Knows(node); };
-  has_guarded_ = has_guarded_ || std::all_of(policy.members.begin(), policy.members.end(), has_reported);
-  if (!has_guarded_) {
-    guarded_ = CandidateSizes();
-    return;
-  }
+  if (!std::all_of(policy.members.begin(), policy.members.end(), has_reported)) return;
   reviewed_policy_ = policy.version;
   reviewed_keys_ = keys_->version();
   std::vector<double> workers;
@@ -126,15 +141,25 @@ void PrecisionControl::Review(const Policy& policy, const NetworkView& view) {
     const bool votes = !members_->table().Find(node.id).is_workerless;
     workers.push_back(votes ? overlay_->nodes[node.id.value() - 1].workers : 0);
   }
-  if (!guard_.Review(policy, view, workers, CandidateSizes())) return;
-  guarded_.clear();
-  for (const auto& [size, prediction] : guard_.predictions()) {
-    if (!prediction.is_shorter()) guarded_.push_back(size);
-  }
+  std::unique_ptr<RoundForecast> forecast = guard_.Ask(policy, view, workers, CandidateSizes());
+  if (forecast == nullptr) return;
+  is_predicting_ = true;
+  last_prediction_ = last_prediction_.Next();
+  context_->outbox.StartComputation(last_prediction_, std::move(forecast));
+}
+
+bool PrecisionControl::OnComputation(ComputationFinished& event) {
+  if (!is_predicting_ || event.computation != last_prediction_) return false;
+  const auto* const forecast = dynamic_cast<const RoundForecast*>(event.result.get());
+  BANYAN_CHECK(forecast != nullptr);
+  is_predicting_ = false;
+  guard_.Take(*forecast);
+  NoteGuarded();
+  return true;
 }
 
 void PrecisionControl::WriteGuard(JsonWriter& json) const {
-  json.Name("guard").String(controller_->profile().has_guard ? "endpoint" : "forced").Name("predicted").BeginArray();
+  json.Name("guard").String(HasGuard() ? "endpoint" : "forced").Name("predicted").BeginArray();
   for (const auto& [size, prediction] : guard_.predictions()) {
     json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(size.elements));
     json.Name("element_bytes").Integer(static_cast<uint64_t>(size.element_bytes));
@@ -232,7 +257,7 @@ KeyRoutes PrecisionControl::RouteOf(KeyId key) const {
   const std::vector<SliceBinding> slices = SlicesOf(key);
   for (size_t i = 0; i < slices.size(); ++i) {
     const PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
-    const bool is_refused = std::binary_search(guarded_.begin(), guarded_.end(), SizeOfSlice(key, slices[i]));
+    const bool is_refused = HasGuard() && !guard_.Allows(SizeOfSlice(key, slices[i]));
     routes.Set(i, route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route);
   }
   return routes;

@@ -8,7 +8,9 @@
 // - A key keeps the slices with which it was registered. Where a binding that was edited since has others, a slice goes
 //   low-bit only if it lies in one slice of the binding that may.
 // - A slice whose low-bit rounds are predicted to take longer stays plain, unless the profile is forced; the prediction
-//   is that of a tensor of its size. So do all until every member has reported its processors.
+//   is that of a tensor of its size. Nothing waits for predictions, which the compute pool makes: the latest that is
+//   finished counts, until then that of the scheduler before this one, and where there is none the slice stays plain.
+// - At most one prediction is being made, and none before every member has reported its processors.
 #ifndef BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 #define BANYAN_SCHEDULER_PRECISION_PRECISION_CONTROL_H_
 
@@ -27,6 +29,7 @@
 #include "proto/precision/training_health.h"
 #include "proto/precision/veto_order.h"
 #include "proto/scheduler_messages.h"
+#include "protocol/event.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/precision/endpoint_guard.h"
@@ -34,6 +37,7 @@
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/rounds/route_source.h"
+#include "scheduler/scheduler_context.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/policy.h"
@@ -46,7 +50,7 @@ class PrecisionControl : public RouteSource {
 
   // Without `files` all rounds are plain. The pointers outlive this.
   PrecisionControl(const std::optional<PrecisionFiles>& files, const OverlayConfig* overlay, const KeyTable* keys,
-                   const JobMembers* members);
+                   const JobMembers* members, SchedulerContext* context);
 
   bool is_on() const { return controller_.has_value(); }
   // Goes on as a scheduler before this one has decided.
@@ -62,8 +66,10 @@ class PrecisionControl : public RouteSource {
     guard_.OnServices(node, report.services);
     is_guard_due_ = true;
   }
-  // Predicts rounds anew where the policy, or what it was made from, has changed.
+  // Has rounds predicted anew where the policy, or what it was made from, has changed.
   void Review(const Policy& policy, const NetworkView& view);
+  // Takes what the compute pool has finished. Returns whether that was a prediction.
+  bool OnComputation(ComputationFinished& event);
   // Carries out what an operator orders, or says why not.
   OperatorReply OnOrder(const VetoLowBit& order);
 
@@ -91,6 +97,9 @@ class PrecisionControl : public RouteSource {
   GuardedSize SizeOfSlice(KeyId key, const SliceBinding& slice) const;
   // Returns the sizes of the slices that may go low-bit, in rising order.
   std::vector<GuardedSize> CandidateSizes() const;
+  // Notes which of these the guard refuses.
+  void NoteGuarded();
+  bool HasGuard() const { return controller_->profile().has_guard; }
   void WriteGuard(JsonWriter& json) const;
   // Decides on the oldest step that waits.
   void DecideOldest();
@@ -98,6 +107,7 @@ class PrecisionControl : public RouteSource {
   const OverlayConfig* overlay_;
   const KeyTable* keys_;
   const JobMembers* members_;
+  SchedulerContext* context_;
   PrecisionBinding binding_;
   std::optional<PrecisionController> controller_;
   std::map<int64_t, Reports> waiting_;  // by step
@@ -105,10 +115,13 @@ class PrecisionControl : public RouteSource {
   uint64_t vetoes_ = 0;  // that began
   EndpointGuard guard_;
   std::vector<GuardedSize> guarded_;  // that it refuses, in rising order
+  KeyTableVersion guarded_keys_;      // of which these are
   bool is_guard_due_ = true;
-  bool has_guarded_ = false;  // with what all members had reported, or a scheduler before this one
   PolicyVersion reviewed_policy_;
   KeyTableVersion reviewed_keys_;
+  bool is_predicting_ = false;
+  // Apart from those of plans and of overlays.
+  ComputationId last_prediction_ = ComputationId(uint64_t{1} << 61);
 };
 
 }  // namespace banyan

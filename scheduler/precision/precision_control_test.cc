@@ -25,6 +25,7 @@ PrecisionFiles Files() {
   files.profile.admission.warmup_steps = 2;
   files.profile.detector = {0.01, 0.5, 1};
   files.profile.recovery = {2, 1, 4, 2};
+  files.profile.has_guard = false;
   files.binding = PrecisionBinding("model", {},
                                    {{"w", 100'000, {{0, 100'000, TensorRole::kEncoder, true, {}, ""}}},
                                     {"mixed", 8, {{0, 4, TensorRole::kEncoder, true, {}, ""}}},
@@ -32,11 +33,26 @@ PrecisionFiles Files() {
   return files;
 }
 
+PrecisionFiles GuardedFiles() {
+  PrecisionFiles files = Files();
+  files.profile.has_guard = true;
+  return files;
+}
+
+// Of a processor that takes this long for 1,000 bytes of votes.
+PrecisionReport ReportOf(absl::Duration time) {
+  PrecisionReport report;
+  report.services = {{ServiceKind::kCast, 1000, time}, {ServiceKind::kCount, 1000, time}};
+  return report;
+}
+const PrecisionReport kFast = ReportOf(absl::Nanoseconds(100));
+const PrecisionReport kSlow = ReportOf(absl::Seconds(1000));
+
 class PrecisionControlTest : public testing::Test {
  protected:
   PrecisionControlTest() {
     mesh_.Start();
-    control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+    control_.emplace(Files(), &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
     keys_.UseRoutes(&*control_);
     for (const auto& [name, elements] : {std::pair("w", 100'000), {"mixed", 8}, {"bias", 2}, {"other", 8}}) {
       EXPECT_TRUE(keys_.Register({name, elements}).ok());
@@ -92,7 +108,7 @@ TEST_F(PrecisionControlTest, EachSliceFollowsItsOwnScope) {
                                       {5, 3, TensorRole::kBackbone, true, {}, ""}};
   files.binding = PrecisionBinding("model", {}, {{"mixed", 8, slices}});
   KeyTable keys(1000);
-  PrecisionControl control(files, &mesh_.overlay, &keys, &mesh_.members);
+  PrecisionControl control(files, &mesh_.overlay, &keys, &mesh_.members, &mesh_.context);
   keys.UseRoutes(&control);
   ASSERT_TRUE(keys.Register({"mixed", 8}).ok());
   EXPECT_THAT(keys.BordersOf(KeyId(1)), ElementsAre(2, 5));
@@ -107,7 +123,7 @@ TEST_F(PrecisionControlTest, AKeyKeepsItsSlicesWhenTheBindingIsEdited) {
                                       {2, 6, TensorRole::kEncoder, true, {}, ""}};
   files.binding = PrecisionBinding(
       "edited", {}, {{"mixed", 8, slices}, {"w", 100'000, {{0, 100'000, TensorRole::kEncoder, false, {}, ""}}}});
-  PrecisionControl control(files, &mesh_.overlay, &keys_, &mesh_.members);
+  PrecisionControl control(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
   EXPECT_EQ(control.DescribeOtherSlices(),
             "the binding has other slices of 'mixed' than the running job, which keeps its own: 'mixed' is divided at "
             "4, and the binding divides it at 2; a slice that does not lie in one of the binding stays fp32. Put the "
@@ -120,7 +136,7 @@ TEST_F(PrecisionControlTest, AKeyKeepsItsSlicesWhenTheBindingIsEdited) {
 TEST_F(PrecisionControlTest, AKeyWithoutSlicesGetsNoneFromAnEditedBinding) {
   KeyTable keys(1000);
   ASSERT_TRUE(keys.Restore({"mixed", 8}).ok());
-  PrecisionControl control(Files(), &mesh_.overlay, &keys, &mesh_.members);
+  PrecisionControl control(Files(), &mesh_.overlay, &keys, &mesh_.members, &mesh_.context);
   EXPECT_THAT(control.DescribeOtherSlices(), HasSubstr("'mixed' is divided nowhere, and the binding divides it at 4"));
   WarmUp(control);
   EXPECT_EQ(control.RouteOf(KeyId(1)), kPlain);
@@ -165,7 +181,7 @@ TEST_F(PrecisionControlTest, AVetoByOrderIsNoTriggerAndOutlivesARestart) {
   Step(2, 0.9);
   EXPECT_EQ(Route(), kFallback);
   EXPECT_FALSE(control_->State().is_vetoed);
-  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
   next.Restore(control_->State());
   EXPECT_EQ(next.RouteOf(KeyId(1)), kFallback);
   EXPECT_TRUE(next.OnOrder({{}, true}).accepted);
@@ -178,79 +194,169 @@ TEST_F(PrecisionControlTest, ARestartGoesOnWithTheRoutes) {
   const PrecisionState admitted = control_->State();
   Step(3, 8);
   const PrecisionState vetoed = control_->State();
-  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
   next.Restore(admitted);
   EXPECT_EQ(next.RouteOf(KeyId(1)), kLowBit);
   EXPECT_EQ(next.State(), admitted);
-  PrecisionControl cooling(Files(), &mesh_.overlay, &keys_, &mesh_.members);
+  PrecisionControl cooling(Files(), &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
   cooling.Restore(vetoed);
   EXPECT_EQ(cooling.RouteOf(KeyId(1)), kFallback);
   EXPECT_EQ(cooling.State(), vetoed);
 }
 
-TEST_F(PrecisionControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
-  Step(1, 1);
-  Step(2, 0.9);
-  const NetworkView view = MakeNetworkView(mesh_.overlay);
-  PlannerConfig config;
-  config.planner = "star";
-  config.chunk_max_elements = 1000;
-  Policy policy = *MakePolicy(view, config);
-  policy.version = PolicyVersion(1);
-  control_->Review(policy, view);
-  EXPECT_EQ(Route(), kPlain) << "nobody has reported";
-  PrecisionReport fast;
-  fast.services = {{ServiceKind::kCast, 1000, absl::Nanoseconds(100)},
-                   {ServiceKind::kCount, 1000, absl::Nanoseconds(100)}};
-  for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), fast);
-  control_->Review(policy, view);
-  EXPECT_EQ(Route(), kLowBit);
-  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":4,)"));
-  PrecisionReport slow;
-  slow.services = {{ServiceKind::kCast, 1000, absl::Seconds(1000)}, {ServiceKind::kCount, 1000, absl::Seconds(1000)}};
-  control_->OnReport(NodeId(2), slow);
-  control_->Review(policy, view);
+// The guard asks for predictions, which the compute pool makes.
+class GuardedControlTest : public PrecisionControlTest {
+ protected:
+  GuardedControlTest() {
+    UseFiles();
+    Step(1, 1);
+    Step(2, 0.9);
+    PlannerConfig config;
+    config.planner = "star";
+    config.chunk_max_elements = 1000;
+    policy_ = *MakePolicy(view_, config);
+    policy_.version = PolicyVersion(1);
+  }
+  void UseFiles() {
+    control_.emplace(GuardedFiles(), &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+    keys_.UseRoutes(&*control_);
+  }
+  void AllReport(const PrecisionReport& report) {
+    for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), report);
+  }
+  // Returns the prediction that a review asks the pool for, if it does.
+  std::optional<ComputationFinished> Review() {
+    control_->Review(policy_, view_);
+    std::optional<StartComputation> started = mesh_.TakeComputation();
+    if (!started.has_value()) return std::nullopt;
+    return ComputationFinished{started->id, std::move(started->computation)};
+  }
+  void Finish(std::optional<ComputationFinished> prediction) {
+    ASSERT_TRUE(prediction.has_value());
+    prediction->result->Run();
+    EXPECT_TRUE(control_->OnComputation(*prediction));
+  }
+
+  const NetworkView view_ = MakeNetworkView(mesh_.overlay);
+  Policy policy_;
+};
+
+TEST_F(GuardedControlTest, UntilTheFirstPredictionIsFinishedAllIsPlain) {
+  EXPECT_FALSE(Review().has_value()) << "nobody has reported";
+  EXPECT_EQ(Route(), kPlain);
+  AllReport(kFast);
+  std::optional<ComputationFinished> first = Review();
+  ASSERT_TRUE(first.has_value());
   EXPECT_EQ(Route(), kPlain);
   EXPECT_THAT(control_->State().guarded, ElementsAre(GuardedSize{4, 4}, GuardedSize{100'000, 4}));
-  PrecisionControl next(Files(), &mesh_.overlay, &keys_, &mesh_.members);
-  next.Restore(control_->State());
-  EXPECT_EQ(next.RouteOf(KeyId(1)), kPlain) << "until nodes report";
-  control_->OnReport(NodeId(2), fast);
-  control_->Review(policy, view);
+  Finish(std::move(first));
+  EXPECT_EQ(Route(), kLowBit);
+  EXPECT_THAT(control_->State().guarded, IsEmpty());
+  EXPECT_THAT(Status(), HasSubstr(R"("guard":"endpoint","predicted":[{"elements":4,)"));
+}
+
+TEST_F(GuardedControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
+  AllReport(kFast);
+  Finish(Review());
+  control_->OnReport(NodeId(2), kSlow);
+  std::optional<ComputationFinished> second = Review();
+  EXPECT_EQ(Route(), kLowBit) << "the latest prediction that is finished counts";
+  Finish(std::move(second));
+  EXPECT_EQ(Route(), kPlain);
+  EXPECT_THAT(control_->State().guarded, ElementsAre(GuardedSize{4, 4}, GuardedSize{100'000, 4}));
+  control_->OnReport(NodeId(2), kFast);
+  Finish(Review());
   EXPECT_EQ(Route(), kLowBit);
 }
 
-TEST_F(PrecisionControlTest, TheGuardCountsHalvesInTheirOwnWidth) {
+TEST_F(GuardedControlTest, WhatChangesWhileAPredictionIsMadeIsPredictedAfterIt) {
+  AllReport(kFast);
+  std::optional<ComputationFinished> first = Review();
+  control_->OnReport(NodeId(2), kSlow);
+  EXPECT_FALSE(Review().has_value()) << "one at a time";
+  Finish(std::move(first));
+  EXPECT_EQ(Route(), kLowBit);
+  Finish(Review());
+  EXPECT_EQ(Route(), kPlain);
+  EXPECT_FALSE(Review().has_value()) << "nothing has changed";
+}
+
+TEST_F(GuardedControlTest, ASizeThatComesLaterIsPlainUntilItIsPredicted) {
   KeyTable keys(1000);
-  for (const auto& [name, type] : {std::pair("w", DataType::kFloat16), {"w2", DataType::kFloat32}}) {
-    ASSERT_TRUE(keys.Register({name, 100'000, {.parts = {}, .type = type}}).ok());
-  }
-  PrecisionFiles files = Files();
+  control_.emplace(GuardedFiles(), &mesh_.overlay, &keys, &mesh_.members, &mesh_.context);
+  keys.UseRoutes(&*control_);
+  Step(1, 1);
+  Step(2, 0.9);
+  ASSERT_TRUE(keys.Register({"w", 100'000}).ok());
+  AllReport(kFast);
+  Finish(Review());
+  ASSERT_TRUE(keys.Register({"mixed", 8}).ok());
+  EXPECT_EQ(control_->RouteOf(KeyId(2)), kPlain);
+  std::optional<ComputationFinished> second = Review();
+  EXPECT_EQ(Route(), kLowBit);
+  EXPECT_EQ(control_->RouteOf(KeyId(2)), kPlain);
+  EXPECT_THAT(control_->State().guarded, ElementsAre(GuardedSize{4, 4}));
+  Finish(std::move(second));
+  EXPECT_EQ(control_->RouteOf(KeyId(2)).Text(), "low-bit") << "and the second slice is plain";
+}
+
+TEST_F(GuardedControlTest, ANewPolicyIsPredictedWhileRoutesGoOn) {
+  AllReport(kFast);
+  Finish(Review());
+  EXPECT_FALSE(Review().has_value());
+  policy_.version = PolicyVersion(2);
+  std::optional<ComputationFinished> second = Review();
+  EXPECT_TRUE(second.has_value());
+  EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(GuardedControlTest, ARestartGoesOnWithTheRoutesUntilAllHaveReported) {
+  AllReport(kFast);
+  Finish(Review());
+  const PrecisionState allowed = control_->State();
+  UseFiles();
+  control_->Restore(allowed);
+  EXPECT_FALSE(Review().has_value());
+  EXPECT_EQ(Route(), kLowBit);
+  EXPECT_EQ(control_->State(), allowed);
+  AllReport(kSlow);
+  Finish(Review());
+  const PrecisionState refused = control_->State();
+  UseFiles();
+  control_->Restore(refused);
+  control_->OnReport(NodeId(1), kFast);
+  EXPECT_FALSE(Review().has_value());
+  EXPECT_EQ(Route(), kPlain);
+  EXPECT_EQ(control_->State(), refused);
+}
+
+TEST_F(GuardedControlTest, WhatIsNoPredictionIsNotTaken) {
+  AllReport(kFast);
+  std::optional<ComputationFinished> first = Review();
+  ASSERT_TRUE(first.has_value());
+  ComputationFinished other{ComputationId(1), nullptr};
+  EXPECT_FALSE(control_->OnComputation(other));
+  EXPECT_GT(first->result->size_bytes(), 0);
+  const ComputationId id = first->computation;
+  Finish(std::move(first));
+  ComputationFinished again{id, nullptr};
+  EXPECT_FALSE(control_->OnComputation(again));
+}
+
+TEST_F(GuardedControlTest, TheGuardCountsHalvesInTheirOwnWidth) {
+  ASSERT_TRUE(keys_.Register({"half", 100'000, {.parts = {}, .type = DataType::kFloat16}}).ok());
+  PrecisionFiles files = GuardedFiles();
   const std::vector<SliceBinding> whole = {{0, 100'000, TensorRole::kEncoder, true, {}, ""}};
-  files.binding = PrecisionBinding("model", {}, {{"w", 100'000, whole}, {"w2", 100'000, whole}});
-  PrecisionControl control(files, &mesh_.overlay, &keys, &mesh_.members);
-  const NetworkView view = MakeNetworkView(mesh_.overlay);
-  PlannerConfig config;
-  config.planner = "star";
-  config.chunk_max_elements = 1000;
-  Policy policy = *MakePolicy(view, config);
-  policy.version = PolicyVersion(1);
-  PrecisionReport fast;
-  fast.services = {{ServiceKind::kCast, 1000, absl::Nanoseconds(100)},
-                   {ServiceKind::kCount, 1000, absl::Nanoseconds(100)}};
-  for (uint32_t node = 1; node <= 3; ++node) control.OnReport(NodeId(node), fast);
-  control.Review(policy, view);
-  RoundBook rounds(&keys, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
-  JsonWriter json;
-  json.BeginObject();
-  control.WriteTo(json, rounds, reports_);
-  const std::string status = json.EndObject().text();
-  EXPECT_THAT(status, HasSubstr(R"("elements":100000,"element_bytes":2,)"));
-  EXPECT_THAT(status, HasSubstr(R"("elements":100000,"element_bytes":4,)"));
+  files.binding = PrecisionBinding("model", {}, {{"w", 100'000, whole}, {"half", 100'000, whole}});
+  control_.emplace(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+  AllReport(kFast);
+  Finish(Review());
+  EXPECT_THAT(Status(), HasSubstr(R"("elements":100000,"element_bytes":2,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("elements":100000,"element_bytes":4,)"));
 }
 
 TEST_F(PrecisionControlTest, WithoutFilesAllIsPlain) {
-  PrecisionControl none(std::nullopt, &mesh_.overlay, &keys_, &mesh_.members);
+  PrecisionControl none(std::nullopt, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
   EXPECT_FALSE(none.OnOrder({}).accepted);
   none.OnHealth(NodeId(1), {WorkerId(0), {.step = 1, .loss = 1}});
   EXPECT_EQ(none.RouteOf(KeyId(1)), kPlain);
