@@ -52,9 +52,19 @@ std::vector<PlanCase> PlanCases() {
 
 void PlanRepeatedly(benchmark::State& state, const PlanCase& plan_case) {
   for (auto iteration : state) {
-    const absl::StatusOr<Policy> policy = MakePolicy(plan_case.view, plan_case.config);
+    absl::StatusOr<Policy> policy = MakePolicy(plan_case.view, plan_case.config);
     if (!policy.ok()) state.SkipWithError(policy.status().ToString().c_str());
     benchmark::DoNotOptimize(policy);
+  }
+}
+
+// Tells whether `run` was given up. Google Benchmark 1.8 names that otherwise than 1.7.
+template <typename Run>
+bool IsFailed(const Run& run) {
+  if constexpr (requires { run.skipped; }) {
+    return run.skipped != 0;
+  } else {
+    return run.error_occurred;
   }
 }
 
@@ -74,7 +84,7 @@ class GoalReporter : public Reporter {
       for (const PlanCase& plan_case : *cases_) {
         if (run.run_name.function_name != plan_case.name) continue;
         const double seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
-        all_met_ = all_met_ && !run.error_occurred && seconds <= plan_case.goal_seconds;
+        all_met_ = all_met_ && !IsFailed(run) && seconds <= plan_case.goal_seconds;
       }
     }
     Reporter::ReportRuns(shown);
