@@ -69,9 +69,9 @@ TEST(RecordingTest, SaysWhatIsWrongWithAFile) {
                     HasSubstr("got \"job,round\"; `banyan status --watch --record`")));
   EXPECT_THAT(Refusal("PK"), HasSubstr("line 1: expected a line of a recording, which begins with "));
   EXPECT_THAT(Refusal(StatusOf(1) + "\n"), HasSubstr("got \"{\\\"job\\\":"));
-  EXPECT_THAT(Refusal(R"({"banyan_recording":2,"at_s":1,"status":{}})"
+  EXPECT_THAT(Refusal(R"({"banyan_recording":3,"at_s":1,"status":{}})"
                       "\n"),
-              HasSubstr("line 1: expected version 1 of recordings, got 2; view it with the Banyan that"));
+              HasSubstr("line 1: expected version 1 or 2 of recordings, got 3; view it with the Banyan that"));
   EXPECT_THAT(Refusal(LineAt(1).substr(0, 60)), HasSubstr("line 1: damaged: "));
   EXPECT_THAT(Refusal(LineAt(1) + LineAt(2) + "\n" + LineAt(3)), HasSubstr(", line 3: expected a line of a recording"));
   std::string damaged = LineAt(2);
@@ -117,7 +117,7 @@ TEST(SimulationRecorderTest, StatusesComeLessOftenAsTimePasses) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/simulated");
   const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  SimulationRecorder recorder(writer->get(), 1);
+  SimulationRecorder recorder(writer->get(), nullptr, 1);
   auto answers = std::make_unique<TestingProtocol>();
   answers->on_message = [](MessageReceived& received, Actions& actions) {
     TestingProtocol::Add(actions, Send{received.connection, StatusReply{StatusOf(1)}, {}});
