@@ -127,4 +127,13 @@ done
 recorded="$(sed -n 's/.* at \(http[^ ]*\) until Ctrl-C/\1/p' view.log)"
 [[ -n "$recorded" ]] || fail "banyan view does not say where the page is"
 ended="document.getElementById('play').textContent === 'Play' && document.getElementById('position').value > 1"
-python3 "$look" "$recorded" --until "document.title === 'page-test – Banyan' && $ended" || fail "expected the recording to be played"
+# inside WORD: the sentence of the traced round that is shown begins so.
+inside() { echo "document.querySelector('#traced .sentence').textContent.startsWith('$1')"; }
+# seek PART: moves the slider to a part of the whole.
+seek() {
+  echo "(() => { const slider = document.getElementById('position'); slider.value = $1 * slider.max;
+    slider.dispatchEvent(new Event('input')); return true; })()"
+}
+python3 "$look" "$recorded" --until "document.title === 'page-test – Banyan' && $ended" --until "$(inside 'Round 2 took ')" \
+  --until "$(seek 0)" --until "document.getElementById('traced').hidden" \
+  --until "$(seek 0.7)" --until "$(inside 'Round 1 took ')" || fail "expected the recording to be played, with its rounds"

@@ -60,15 +60,23 @@ void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
 }
 
 void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
+  if (options_.on_aside && options_.on_aside(message)) return;
   if (!asked_) return;
   if (!options_.on_answer(message)) return TakeRefusal(message, actions);
   asked_ = false;
   deadline_ = kNever;
   if (options_.interval.has_value() && !(options_.is_done && options_.is_done())) {
     deadline_ = now + *options_.interval;
+    AskAside(actions);
   } else {
     Append(actions, Stop{absl::OkStatus()});
   }
+}
+
+void SchedulerProbe::AskAside(Actions& actions) {
+  if (!options_.aside || up_.empty()) return;
+  std::optional<Message> question = options_.aside();
+  if (question.has_value()) Append(actions, Send{asked_at_, *std::move(question), {}});
 }
 
 void SchedulerProbe::TakeRefusal(const Message& message, Actions& actions) {

@@ -1,6 +1,6 @@
-// Asks a job's scheduler one thing, once or again and again, as the protocol of a process that joins no job. Of several
-// schedulers it asks one that takes its connection, which those that stand by do not. Pure. Thread-compatible; owned by
-// its driver.
+// Asks a job's scheduler one thing, once or again and again, and others aside, as the protocol of a process that joins
+// no job. Of several schedulers it asks one that takes its connection, which those that stand by do not. Pure.
+// Thread-compatible; owned by its driver.
 #ifndef BANYAN_TOOLS_SCHEDULER_PROBE_H_
 #define BANYAN_TOOLS_SCHEDULER_PROBE_H_
 
@@ -29,6 +29,11 @@ struct SchedulerProbeOptions {
   std::function<bool()> is_done = {};
   // Returns whether the message answers the question; others are passed over. On the driver's protocol thread.
   std::function<bool(const Message& message)> on_answer;
+  // Asked after each answer for something that the same scheduler is to be asked besides; nothing waits for its answer.
+  // Empty: never.
+  std::function<std::optional<Message>()> aside = {};
+  // Returns whether the message belongs to what was asked aside; then it is nothing else. Empty: none does.
+  std::function<bool(const Message& message)> on_aside = {};
 };
 
 class SchedulerProbe : public Protocol {
@@ -41,6 +46,7 @@ class SchedulerProbe : public Protocol {
  private:
   void Ask(Timestamp now, Actions& actions);
   void TakeAnswer(Timestamp now, const Message& message, Actions& actions);
+  void AskAside(Actions& actions);
   // Ends the probe where the one asked refuses to answer; other messages are passed over.
   void TakeRefusal(const Message& message, Actions& actions);
   void OnDeadline(Timestamp now, Actions& actions);

@@ -1,6 +1,8 @@
 #include "tools/scheduler_probe.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -135,6 +137,39 @@ TEST_F(SchedulerProbeTest, AsksTheOneOfSeveralThatTakesItsConnection) {
   EXPECT_EQ(std::get<Send>(again[0]).connection, kConnection);
   EXPECT_THAT(std::string(StopStatus(probe.Step(At(8), DeadlineReached{})).message()),
               HasSubstr("the scheduler at tcp://a:1 or tcp://b:1 within 5s"));
+}
+
+TEST_F(SchedulerProbeTest, AsksAsideAfterAnAnswer) {
+  std::optional<Message> aside;
+  std::vector<std::string> refusals;
+  SchedulerProbe probe(
+      {.schedulers = {"tcp://a:1"},
+       .question = StatusRequest{},
+       .interval = absl::Seconds(1),
+       .on_answer = [](const Message& message) { return std::holds_alternative<StatusReply>(message); },
+       .aside = [&aside] { return std::exchange(aside, std::nullopt); },
+       .on_aside =
+           [&refusals](const Message& message) {
+             const auto* reply = std::get_if<OperatorReply>(&message);
+             if (reply != nullptr) refusals.push_back(reply->text);
+             return reply != nullptr;
+           }});
+  probe.Step(At(0), Started{});
+  probe.Step(At(0), ConnectionUp{kConnection});
+  EXPECT_TRUE(probe.Step(At(1), Answer("{}")).empty());
+  probe.Step(At(2), DeadlineReached{});
+  aside = TraceRounds{1, absl::Seconds(7)};
+  const Actions asked = probe.Step(At(3), Answer("{}"));
+  ASSERT_EQ(asked.size(), 1u);
+  EXPECT_EQ(std::get<TraceRounds>(std::get<Send>(asked[0]).message).patience, absl::Seconds(7));
+  EXPECT_EQ(std::get<Send>(asked[0]).connection, kConnection);
+  // The next question waits for nothing, and a refusal of the other ends nothing.
+  EXPECT_EQ(probe.NextDeadline(), At(4));
+  EXPECT_TRUE(Asks(probe.Step(At(4), DeadlineReached{})));
+  EXPECT_TRUE(probe.Step(At(5), MessageReceived{kConnection, OperatorReply{false, "not now"}, {}}).empty());
+  EXPECT_THAT(refusals, ElementsAre("not now"));
+  EXPECT_TRUE(probe.Step(At(6), Answer("{}")).empty());
+  EXPECT_EQ(probe.NextDeadline(), At(7));
 }
 
 TEST_F(SchedulerProbeTest, StopsWhenAsked) {

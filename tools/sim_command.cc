@@ -26,6 +26,7 @@
 #include "tools/reports/sim_report.h"
 #include "tools/reports/trace_report.h"
 #include "tools/view/recording_writer.h"
+#include "tools/view/simulated_traces.h"
 #include "tools/view/simulation_recorder.h"
 #include "topology/network_view.h"
 #include "topology/overlay/cross_traffic.h"
@@ -129,7 +130,9 @@ CommandLine MakeCommandLine(SimFlags& flags) {
       "trace", "FILE.json",
       "write what happened inside the first 1000 rounds, for https://ui.perfetto.dev, and say what they waited for",
       &flags.trace);
-  line.Text("record", "FILE", "write the job's status each simulated second, for `banyan view`", &flags.record);
+  line.Text("record", "FILE",
+            "write the job's status each simulated second, and traces of up to 64 rounds, for `banyan view`",
+            &flags.record);
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
@@ -205,14 +208,31 @@ absl::StatusOr<SimulationReport> SimulateWithProgress(SimulationOptions options,
   return report;
 }
 
-// The nodes' recorders, on for the first rounds, by id.
+// So many rounds are noted, from the first one on.
+uint64_t NotedRounds(const SimFlags& flags) {
+  const auto rounds = static_cast<uint64_t>(flags.rounds);
+  // A recording forgets them again.
+  if (flags.trace.empty()) return flags.record.empty() ? 0 : rounds;
+  return std::min(kMostTracedRounds, rounds);
+}
+
+size_t MostNodeRecords(const NetworkView& view) {
+  return std::max(RoundRecorder::kMostRecords, kMostTracedRecords / view.nodes().size());
+}
+
+// The nodes' recorders, by id, on for the rounds that are noted.
 std::map<NodeId, RoundRecorder> MakeRecorders(const NetworkView& view, const SimFlags& flags) {
   std::map<NodeId, RoundRecorder> recorders;
-  if (flags.trace.empty()) return recorders;
-  const Round last(std::min(kMostTracedRounds, static_cast<uint64_t>(flags.rounds)));
-  const size_t of_each = std::max(RoundRecorder::kMostRecords, kMostTracedRecords / view.nodes().size());
-  for (const NetworkNode& node : view.nodes()) recorders[node.id].Begin(Round(1), last, of_each);
+  const uint64_t rounds = NotedRounds(flags);
+  if (rounds == 0) return recorders;
+  for (const NetworkNode& node : view.nodes()) recorders[node.id].Begin(Round(1), Round(rounds), MostNodeRecords(view));
   return recorders;
+}
+
+std::map<NodeId, std::string> NamesOf(const NetworkView& view) {
+  std::map<NodeId, std::string> names;
+  for (const NetworkNode& node : view.nodes()) names[node.id] = view.NameOf(node.id);
+  return names;
 }
 
 // Writes the trace, and to `out` what rounds waited for unless the output is JSON.
@@ -220,12 +240,8 @@ absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_
                           std::map<NodeId, RoundRecorder>& recorders, std::ostream& out) {
   if (flags.trace.empty()) return absl::OkStatus();
   std::map<NodeId, RoundRecords> records;
-  std::map<NodeId, std::string> names;
-  for (auto& [node, recorder] : recorders) {
-    records[node] = recorder.End();
-    names[node] = view.NameOf(node);
-  }
-  JobTrace trace = MakeJobTrace(records, std::move(names), scale);
+  for (auto& [node, recorder] : recorders) records[node] = recorder.End();
+  JobTrace trace = MakeJobTrace(records, NamesOf(view), scale);
   // Both ways of a simulated link take as long, so that clocks agree.
   trace.clock_uncertainty = absl::ZeroDuration();
   const std::vector<CriticalPath> paths = PathFinder(trace).FindAll();
@@ -233,16 +249,36 @@ absl::Status WriteRecords(const SimFlags& flags, const NetworkView& view, int64_
   return WriteTrace(trace, paths, RatesOf(view), flags.trace);
 }
 
+SimulatedTraces::Options MakeTracesOptions(const SimFlags& flags, const SimulationOptions& options,
+                                           const NetworkView& view, int64_t scale) {
+  SimulatedTraces::Options traces;
+  traces.recorders = options.recorders;
+  traces.names = NamesOf(view);
+  traces.rounds = NotedRounds(flags);
+  traces.keys = options.tensor_elements.size();
+  traces.scale = scale;
+  traces.most_records = MostNodeRecords(view);
+  traces.keeps_records = !flags.trace.empty();
+  return traces;
+}
+
 // Simulates with what --record asks for.
-absl::StatusOr<SimulationReport> SimulateAndRecord(const SimFlags& flags, SimulationOptions options,
-                                                   std::ostream& err) {
+absl::StatusOr<SimulationReport> SimulateAndRecord(const SimFlags& flags, const NetworkView& view,
+                                                   SimulationOptions options, std::ostream& err) {
   if (flags.record.empty()) return SimulateWithProgress(std::move(options), err);
   const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(flags.record);
   if (!writer.ok()) return writer.status();
-  SimulationRecorder recorder(writer->get(), MakeClusterOptions(options).scale);
+  const int64_t scale = MakeClusterOptions(options).scale;
+  SimulatedTraces traces(MakeTracesOptions(flags, options, view, scale));
+  SimulationRecorder recorder(writer->get(), &traces, scale);
   options.wrap_scheduler = [&recorder](std::unique_ptr<Protocol> core) { return recorder.Wrap(std::move(core)); };
   absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
+  recorder.Finish();
   if (report.ok() && !recorder.status().ok()) return recorder.status();
+  if (traces.too_large().has_value()) {
+    err << "banyan sim: " << flags.record << " has no traces from round " << traces.too_large()->value()
+        << " on, of which nodes had more to note than there was room for\n";
+  }
   return report;
 }
 
@@ -275,7 +311,7 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   }
   std::map<NodeId, RoundRecorder> recorders = MakeRecorders(view, flags);
   if (!recorders.empty()) options.recorders = &recorders;
-  const absl::StatusOr<SimulationReport> report = SimulateAndRecord(flags, std::move(options), err);
+  const absl::StatusOr<SimulationReport> report = SimulateAndRecord(flags, view, std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));
   if (const absl::Status status = WriteRecords(flags, view, report->scale, recorders, out); !status.ok()) {

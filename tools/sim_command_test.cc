@@ -8,8 +8,10 @@
 #include <sstream>
 #include <vector>
 
+#include "tools/reports/round_chart_json.h"
 #include "tools/reports/status_view.h"
 #include "tools/view/recording.h"
+#include "tools/view/simulated_traces.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {
@@ -189,6 +191,41 @@ TEST(SimCommandTest, RecordsTheJobAtFullSize) {
   const Outcome unwritable = Sim(recorded);
   EXPECT_EQ(unwritable.code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write no/such/folder/a.rec: No such file or directory"));
+}
+
+// Returns the sentences of the recorded traces.
+std::vector<std::string> RecordedSentences(const std::string& path) {
+  std::vector<std::string> sentences;
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  EXPECT_TRUE(recording.ok()) << recording.status();
+  for (size_t i = 0; recording.ok() && i < recording->traces(); ++i) {
+    const absl::StatusOr<RoundChart> chart = ReadRoundChart(*recording->ReadTrace(i));
+    EXPECT_TRUE(chart.ok()) << chart.status();
+    EXPECT_FALSE(chart->links.empty());
+    EXPECT_TRUE(chart->missing.empty());
+    sentences.push_back(chart->sentence);
+  }
+  return sentences;
+}
+
+TEST(SimCommandTest, RecordsWhatItsFirstRoundsAndSomeOthersWaitedFor) {
+  const std::string path = ::testing::TempDir() + "/sim_traces";
+  std::vector<std::string> arguments = {kInternet2, "--model-bytes", "400k", "--rounds", "80", "--record", path};
+  EXPECT_EQ(Sim(arguments).code, 0);
+  const std::vector<std::string> sentences = RecordedSentences(path);
+  ASSERT_EQ(sentences.size(), SimulatedTraces::kMost);
+  for (size_t i = 0; i < SimulatedTraces::kFirst; ++i) {
+    EXPECT_THAT(sentences[i], ::testing::StartsWith("round " + std::to_string(i + 1) + " took "));
+  }
+  EXPECT_THAT(sentences.back(), ::testing::StartsWith("round 80 took "));
+  // The trace for Perfetto goes its own way, and takes nothing from the recording.
+  arguments.insert(arguments.end(), {"--trace", ::testing::TempDir() + "/both.json"});
+  const Outcome both = Sim(arguments);
+  EXPECT_EQ(both.err, "");
+  EXPECT_EQ(RecordedSentences(path), sentences);
+  for (const char* round : {"\nround 1 took ", "\nround 9 took ", "\nround 80 took "}) {
+    EXPECT_THAT(both.out, HasSubstr(round));
+  }
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {

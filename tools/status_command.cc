@@ -14,12 +14,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "proto/tracing/trace_messages.h"
 #include "tools/command_line.h"
 #include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
 #include "tools/view/recording_writer.h"
+#include "tools/view/round_asker.h"
 
 namespace banyan {
 namespace {
@@ -48,7 +50,10 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
-  line.Text("record", "FILE", "write what is answered, with its time, for `banyan view`", &flags.record);
+  line.Text("record", "FILE",
+            "write what is answered, with its time, for `banyan view`, and trace a round now and then, which another "
+            "`banyan trace` waits for",
+            &flags.record);
   line.Needs("record", "watch");
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
@@ -58,8 +63,8 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
 bool IsTerminal(const std::ostream& out) { return &out == &std::cout && isatty(STDOUT_FILENO) != 0; }
 
 // Returns whether the job has failed.
-bool Show(const StatusFlags& flags, const std::string& json, std::ostream& out) {
-  const absl::StatusOr<StatusView> status = ParseStatus(json);
+bool Show(const StatusFlags& flags, const std::string& json, const absl::StatusOr<StatusView>& status,
+          std::ostream& out) {
   const bool has_failed = status.ok() && status->state == kFailed;
   if (flags.json) {
     out << json << std::endl;
@@ -72,17 +77,56 @@ bool Show(const StatusFlags& flags, const std::string& json, std::ostream& out) 
   return has_failed;
 }
 
-double NowSeconds() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
+// Writes a recording of a running job, with what it is asked for besides.
+class JobRecorder {
+ public:
+  // UNAVAILABLE when the file cannot be written. The stream is told once why there are no traces.
+  static absl::StatusOr<std::unique_ptr<JobRecorder>> Open(const std::string& path, std::ostream& err) {
+    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
+    if (!writer.ok()) return writer.status();
+    return std::unique_ptr<JobRecorder>(new JobRecorder(path, *std::move(writer), err));
+  }
+
+  void Add(const std::string& json, const absl::StatusOr<StatusView>& view) {
+    status_.Update(writer_->Add(NowSeconds(), json));
+    question_ = view.ok() ? asker_.Next(*view, absl::Now()) : std::nullopt;
+  }
+  // Returns what the scheduler is to be asked after the last status.
+  std::optional<Message> TakeQuestion() {
+    const std::optional<TraceRounds> question = std::exchange(question_, std::nullopt);
+    return question.has_value() ? std::optional<Message>(*question) : std::nullopt;
+  }
+  bool TakeTraced(const Message& message) { return asker_.Take(message, absl::Now()); }
+  // The first error of writing.
+  const absl::Status& status() const { return status_; }
+
+ private:
+  JobRecorder(const std::string& path, std::unique_ptr<RecordingWriter> writer, std::ostream& err)
+      : writer_(std::move(writer)),
+        asker_({[this](const RoundChart& chart) { status_.Update(writer_->AddTrace(NowSeconds(), chart)); },
+                [this, path, &err](const std::string& why) {
+                  if (std::exchange(has_told_why_, true)) return;
+                  err << "banyan status: " << path << " has no trace of a round for now: " << why << std::endl;
+                }}) {}
+
+  static double NowSeconds() { return absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch()); }
+
+  const std::unique_ptr<RecordingWriter> writer_;
+  RoundAsker asker_;
+  std::optional<TraceRounds> question_;
+  bool has_told_why_ = false;
+  absl::Status status_;
+};
 
 // Returns whether the job had failed at the last answer.
-absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
+absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out,
+                                  std::ostream& err) {
   bool has_failed = false;
-  std::unique_ptr<RecordingWriter> recording;
-  absl::Status recorded;
+  std::unique_ptr<JobRecorder> recorder;
   if (!flags.record.empty()) {
-    absl::StatusOr<std::unique_ptr<RecordingWriter>> opened = RecordingWriter::Open(flags.record);
+    absl::StatusOr<std::unique_ptr<JobRecorder>> opened = JobRecorder::Open(flags.record, err);
     if (!opened.ok()) return opened.status();
-    recording = *std::move(opened);
+    recorder = *std::move(opened);
   }
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   if (!security.ok()) return security.status();
@@ -92,16 +136,21 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
   if (flags.watch) probe.interval = kWatchInterval;
-  probe.is_done = [&out, &recorded] { return !out.good() || !recorded.ok(); };
+  probe.is_done = [&] { return !out.good() || (recorder != nullptr && !recorder->status().ok()); };
   probe.on_answer = [&](const Message& message) {
     const auto* reply = std::get_if<StatusReply>(&message);
     if (reply == nullptr) return false;
-    if (recording != nullptr) recorded = recording->Add(NowSeconds(), reply->json);
-    has_failed = Show(flags, reply->json, out);
+    const absl::StatusOr<StatusView> view = ParseStatus(reply->json);
+    if (recorder != nullptr) recorder->Add(reply->json, view);
+    has_failed = Show(flags, reply->json, view, out);
     return true;
   };
+  if (recorder != nullptr) {
+    probe.aside = [&recorder] { return recorder->TakeQuestion(); };
+    probe.on_aside = [&recorder](const Message& message) { return recorder->TakeTraced(message); };
+  }
   if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
-  if (!recorded.ok()) return recorded;
+  if (recorder != nullptr && !recorder->status().ok()) return recorder->status();
   return has_failed;
 }
 
@@ -113,7 +162,7 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<std::string>> schedulers = ReadSchedulerFlag(flags.scheduler);
   if (!schedulers.ok()) return line.UsageError(schedulers.status().message(), err);
-  const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out);
+  const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out, err);
   if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
   err << "banyan status: " << has_failed.status().message() << "\n";
   return kExitFailure;

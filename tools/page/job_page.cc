@@ -9,6 +9,7 @@
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
+#include "tools/reports/round_chart_json.h"
 #include "tools/reports/status_view.h"
 #include "tracing/job_trace.h"
 
@@ -81,7 +82,7 @@ void JobPage::Read() {
     if (json.has_value()) feed_.Set(*json, absl::Now());
     if (traced.has_value()) {
       const JobTrace trace = MakeJobTrace(traced->records, std::move(traced->names));
-      feed_.SetTrace(RoundChartJson(trace, traced->end.missing));
+      feed_.SetTrace(RoundChartJson(MakeRoundChart(trace, std::move(traced->end.missing))));
     }
     server_->Wake();
     lock.lock();

@@ -1,15 +1,11 @@
 #include "tools/reports/round_chart.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/time/time.h"
-#include "core/json_writer.h"
+#include "tracing/critical_path.h"
 #include "tracing/path_sentence.h"
 
 namespace banyan {
@@ -19,16 +15,7 @@ namespace {
 constexpr double kPixels = 1000;
 
 using Ends = std::pair<NodeId, NodeId>;
-using Spans = std::vector<std::pair<double, double>>;  // in seconds
-
-struct LinkRow {
-  Ends ends;
-  int64_t size_bytes = 0;
-  double busy_s = 0;
-  bool is_on_path = false;
-  Spans carries;
-  Spans waits;
-};
+using Spans = RoundChart::Spans;
 
 // Joins spans that overlap or are less than `gap_s` apart.
 Spans Join(Spans spans, double gap_s) {
@@ -44,98 +31,81 @@ Spans Join(Spans spans, double gap_s) {
   return joined;
 }
 
-class RoundChart {
+class ChartMaker {
  public:
-  RoundChart(const JobTrace& trace, const CriticalPath& path)
-      : trace_(trace), path_(path), seconds_(absl::ToDoubleSeconds(path.end - path.begin)) {
-    std::set<Ends> on_path;
-    for (const PathPart& part : path.parts) on_path.insert({part.from, part.to});
-    std::map<Ends, LinkRow> links;
-    for (const Hop& hop : trace.hops) {
-      if (hop.received_at <= path.begin || hop.ready_at >= path.end) continue;
-      LinkRow& row = links[{hop.from, hop.to}];
-      row.size_bytes += hop.size_bytes;
-      row.carries.emplace_back(SecondsOf(hop.sent_at), SecondsOf(hop.received_at));
-      if (hop.ready_at < hop.sent_at) row.waits.emplace_back(SecondsOf(hop.ready_at), SecondsOf(hop.sent_at));
-    }
-    for (auto& [ends, row] : links) {
-      row.ends = ends;
-      row.is_on_path = on_path.contains(ends);
-      row.carries = Join(std::move(row.carries), seconds_ / kPixels);
-      row.waits = Join(std::move(row.waits), seconds_ / kPixels);
-      for (const auto& [begin, end] : row.carries) row.busy_s += end - begin;
-      rows_.push_back(std::move(row));
-    }
-    Choose();
-  }
+  ChartMaker(const JobTrace& trace, const CriticalPath& path)
+      : trace_(trace), path_(path), seconds_(absl::ToDoubleSeconds(path.end - path.begin)) {}
 
-  void Write(JsonWriter& json) const {
-    json.Name("round").Integer(path_.round.value()).Name("sentence").String(SentenceOf(path_, trace_, {}));
-    json.Name("seconds").Number(seconds_).Name("path").BeginArray();
+  void Fill(RoundChart& chart) const {
+    chart.round = path_.round;
+    chart.sentence = SentenceOf(path_, trace_, {});
+    chart.seconds = seconds_;
     for (const PathPart& part : path_.parts) {
-      json.BeginObject().Name("from").String(trace_.NameOf(part.from)).Name("to").String(trace_.NameOf(part.to));
-      json.Name("text").String(NameOf(part, trace_, {})).Name("begin_s").Number(SecondsOf(part.begin));
-      json.Name("end_s").Number(SecondsOf(part.end)).EndObject();
+      chart.path.push_back({trace_.NameOf(part.from), trace_.NameOf(part.to), NameOf(part, trace_, {}),
+                            SecondsOf(part.begin), SecondsOf(part.end)});
     }
-    json.EndArray().Name("links").BeginArray();
-    for (const LinkRow& row : rows_) {
-      json.BeginObject().Name("from").String(trace_.NameOf(row.ends.first));
-      json.Name("to").String(trace_.NameOf(row.ends.second));
-      json.Name("bytes").Integer(static_cast<uint64_t>(row.size_bytes)).Name("busy_s").Number(row.busy_s);
-      json.Name("on_path").Boolean(row.is_on_path);
-      WriteSpans("carries", row.carries, json);
-      WriteSpans("waits", row.waits, json);
-      json.EndObject();
-    }
-    json.EndArray().Name("links_left_out").Integer(left_out_);
+    chart.links = Links();
+    chart.links_left_out = Choose(chart.links);
   }
 
  private:
   double SecondsOf(Timestamp at) const { return std::clamp(absl::ToDoubleSeconds(at - path_.begin), 0.0, seconds_); }
 
-  static void WriteSpans(const char* name, const Spans& spans, JsonWriter& json) {
-    json.Name(name).BeginArray();
-    for (const auto& [begin, end] : spans) json.Number(begin).Number(end);
-    json.EndArray();
+  std::vector<RoundChart::Link> Links() const {
+    std::map<Ends, RoundChart::Link> links;
+    for (const Hop& hop : trace_.hops) {
+      if (hop.received_at <= path_.begin || hop.ready_at >= path_.end) continue;
+      RoundChart::Link& link = links[{hop.from, hop.to}];
+      link.size_bytes += static_cast<uint64_t>(hop.size_bytes);
+      link.carries.emplace_back(SecondsOf(hop.sent_at), SecondsOf(hop.received_at));
+      if (hop.ready_at < hop.sent_at) link.waits.emplace_back(SecondsOf(hop.ready_at), SecondsOf(hop.sent_at));
+    }
+    std::set<Ends> on_path;
+    for (const PathPart& part : path_.parts) on_path.insert({part.from, part.to});
+    std::vector<RoundChart::Link> rows;
+    for (auto& [ends, link] : links) {
+      link.from = trace_.NameOf(ends.first);
+      link.to = trace_.NameOf(ends.second);
+      link.is_on_path = on_path.contains(ends);
+      link.carries = Join(std::move(link.carries), seconds_ / kPixels);
+      link.waits = Join(std::move(link.waits), seconds_ / kPixels);
+      for (const auto& [begin, end] : link.carries) link.busy_s += end - begin;
+      rows.push_back(std::move(link));
+    }
+    return rows;
   }
 
-  void Choose() {
-    std::stable_sort(rows_.begin(), rows_.end(), [](const LinkRow& a, const LinkRow& b) {
+  // Returns how many it has left out.
+  static size_t Choose(std::vector<RoundChart::Link>& links) {
+    std::stable_sort(links.begin(), links.end(), [](const RoundChart::Link& a, const RoundChart::Link& b) {
       return std::pair(a.is_on_path, a.size_bytes) > std::pair(b.is_on_path, b.size_bytes);
     });
-    left_out_ = rows_.size() - std::min(rows_.size(), kMostChartLinks);
-    rows_.resize(rows_.size() - left_out_);
-    std::stable_sort(rows_.begin(), rows_.end(), [](const LinkRow& a, const LinkRow& b) {
+    const size_t left_out = links.size() - std::min(links.size(), kMostChartLinks);
+    links.resize(links.size() - left_out);
+    std::stable_sort(links.begin(), links.end(), [](const RoundChart::Link& a, const RoundChart::Link& b) {
       return a.carries.front().first < b.carries.front().first;
     });
+    return left_out;
   }
 
   const JobTrace& trace_;
   const CriticalPath& path_;
   const double seconds_;
-  std::vector<LinkRow> rows_;
-  size_t left_out_ = 0;
 };
 
 }  // namespace
 
-std::string RoundChartJson(const JobTrace& trace, const std::vector<TraceEnd::Missing>& missing) {
-  JsonWriter json;
-  json.BeginObject().Name("missing").BeginArray();
-  for (const TraceEnd::Missing& row : missing) {
-    json.BeginObject().Name("node").String(row.node).Name("reason").String(row.reason).EndObject();
+RoundChart MakeRoundChart(const JobTrace& trace, std::vector<TraceEnd::Missing> missing, std::optional<Round> round) {
+  RoundChart chart;
+  chart.missing = std::move(missing);
+  if (!round.has_value()) {
+    const std::vector<Round> rounds = trace.CompleteRounds();
+    if (rounds.empty()) return chart;
+    round = rounds.back();
   }
-  json.EndArray();
-  const std::vector<Round> rounds = trace.CompleteRounds();
-  std::optional<CriticalPath> path;
-  if (!rounds.empty()) path = PathFinder(trace).Find(rounds.back());
-  if (path.has_value()) {
-    RoundChart(trace, *path).Write(json);
-  } else {
-    json.Name("round").Null();
-  }
-  json.EndObject();
-  return json.text();
+  const std::optional<CriticalPath> path = PathFinder(trace).Find(*round);
+  if (path.has_value()) ChartMaker(trace, *path).Fill(chart);
+  return chart;
 }
 
 }  // namespace banyan

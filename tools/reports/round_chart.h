@@ -1,13 +1,17 @@
-// What a page shows of a traced round: a row per link, and the critical path.
+// What a page shows of a traced round: a row per link, and the critical path. round_chart_json.h has it as JSON. A
+// value, and a pure function that makes it.
 #ifndef BANYAN_TOOLS_REPORTS_ROUND_CHART_H_
 #define BANYAN_TOOLS_REPORTS_ROUND_CHART_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/ids.h"
 #include "proto/tracing/trace_messages.h"
-#include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 
 namespace banyan {
@@ -15,14 +19,39 @@ namespace banyan {
 // Links beyond so many, those that carried least and are not on the path, are left out.
 inline constexpr size_t kMostChartLinks = 100;
 
-// Returns the last complete round of the trace as JSON; members are null or empty where there is none:
-// - `round`, `sentence`, `seconds`
-// - `missing`: [{`node`, `reason`}] whose records are not in it
-// - `path`: [{`from`, `to` (the same, where no link is meant), `text`, `begin_s`, `end_s`}], without gaps
-// - `links`: [{`from`, `to`, `bytes`, `busy_s`, `on_path`, `carries`, `waits`}], in the order of their first chunk. The
-//   last two are times [begin_s, end_s, ...] from the round's beginning; what is less than a pixel apart is one.
-// - `links_left_out`
-std::string RoundChartJson(const JobTrace& trace, const std::vector<TraceEnd::Missing>& missing);
+// Times are seconds from the round's beginning.
+struct RoundChart {
+  using Spans = std::vector<std::pair<double, double>>;
+  struct Part {
+    std::string from;
+    std::string to;  // the same, where no link is meant
+    std::string text;
+    double begin_s = 0;
+    double end_s = 0;
+  };
+  struct Link {
+    std::string from;
+    std::string to;
+    uint64_t size_bytes = 0;
+    double busy_s = 0;
+    bool is_on_path = false;
+    // What is less than a pixel apart is one span.
+    Spans carries = {};
+    Spans waits = {};
+  };
+
+  std::vector<TraceEnd::Missing> missing;  // nodes whose records are not in it
+  std::optional<Round> round;              // empty: none was complete, and nothing of the rest is there
+  std::string sentence;
+  double seconds = 0;
+  std::vector<Part> path;   // without gaps
+  std::vector<Link> links;  // in the order of their first chunk
+  uint64_t links_left_out = 0;
+};
+
+// Makes the chart of a round; of the last complete one of the trace where none is named.
+RoundChart MakeRoundChart(const JobTrace& trace, std::vector<TraceEnd::Missing> missing,
+                          std::optional<Round> round = std::nullopt);
 
 }  // namespace banyan
 

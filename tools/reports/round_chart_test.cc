@@ -1,9 +1,6 @@
 #include "tools/reports/round_chart.h"
 
-#include <string>
-
 #include "gtest/gtest.h"
-#include "yaml-cpp/yaml.h"
 
 namespace banyan {
 namespace {
@@ -31,26 +28,26 @@ JobTrace TwoNodes() {
 }
 
 TEST(RoundChartTest, ShowsLinksAndThePathOfTheLastRound) {
-  const YAML::Node chart = YAML::Load(RoundChartJson(TwoNodes(), {{"n3", "it has died"}}));
-  EXPECT_EQ(chart["round"].as<int>(), 3);
-  EXPECT_EQ(chart["sentence"].as<std::string>(), "round 3 took 1010 ms: n2 to n1 was full from 0.0 ms to 1000 ms");
-  EXPECT_NEAR(chart["seconds"].as<double>(), 1.01, 1e-9);
-  EXPECT_EQ(chart["missing"][0]["node"].as<std::string>(), "n3");
-  ASSERT_EQ(chart["links"].size(), 2u);
-  const YAML::Node full = chart["links"][0];
-  EXPECT_EQ(full["from"].as<std::string>(), "n2");
-  EXPECT_TRUE(full["on_path"].as<bool>());
-  EXPECT_EQ(full["bytes"].as<int64_t>(), 1250000);
+  const RoundChart chart = MakeRoundChart(TwoNodes(), {{"n3", "it has died"}});
+  EXPECT_EQ(chart.round, Round(3));
+  EXPECT_EQ(chart.sentence, "round 3 took 1010 ms: n2 to n1 was full from 0.0 ms to 1000 ms");
+  EXPECT_NEAR(chart.seconds, 1.01, 1e-9);
+  EXPECT_EQ(chart.missing.at(0).node, "n3");
+  ASSERT_EQ(chart.links.size(), 2u);
+  const RoundChart::Link& full = chart.links[0];
+  EXPECT_EQ(full.from, "n2");
+  EXPECT_TRUE(full.is_on_path);
+  EXPECT_EQ(full.size_bytes, 1250000u);
   // Ten chunks one after the other are one span.
-  ASSERT_EQ(full["carries"].size(), 2u);
-  EXPECT_NEAR(full["carries"][1].as<double>(), 1, 1e-9);
-  EXPECT_NEAR(full["busy_s"].as<double>(), 1, 1e-9);
-  EXPECT_EQ(chart["links"][1]["carries"].size(), 20u);
-  EXPECT_EQ(chart["links"][1]["waits"].size(), 0u);
+  ASSERT_EQ(full.carries.size(), 1u);
+  EXPECT_NEAR(full.carries[0].second, 1, 1e-9);
+  EXPECT_NEAR(full.busy_s, 1, 1e-9);
+  EXPECT_EQ(chart.links[1].carries.size(), 10u);
+  EXPECT_EQ(chart.links[1].waits.size(), 0u);
   double at_s = 0;
-  for (const YAML::Node& part : chart["path"]) {
-    EXPECT_NEAR(part["begin_s"].as<double>(), at_s, 1e-9);
-    at_s = part["end_s"].as<double>();
+  for (const RoundChart::Part& part : chart.path) {
+    EXPECT_NEAR(part.begin_s, at_s, 1e-9);
+    at_s = part.end_s;
   }
   EXPECT_NEAR(at_s, 1.01, 1e-9);
 }
@@ -58,9 +55,14 @@ TEST(RoundChartTest, ShowsLinksAndThePathOfTheLastRound) {
 TEST(RoundChartTest, WithoutACompleteRoundThereIsNone) {
   JobTrace trace = TwoNodes();
   trace.marks.pop_back();
-  const YAML::Node chart = YAML::Load(RoundChartJson(trace, {}));
-  EXPECT_TRUE(chart["round"].IsNull());
-  EXPECT_EQ(chart["missing"].size(), 0u);
+  const RoundChart chart = MakeRoundChart(trace, {});
+  EXPECT_FALSE(chart.round.has_value());
+  EXPECT_EQ(chart.missing.size(), 0u);
+}
+
+TEST(RoundChartTest, ShowsTheRoundThatIsNamed) {
+  EXPECT_EQ(MakeRoundChart(TwoNodes(), {}, Round(3)).round, Round(3));
+  EXPECT_FALSE(MakeRoundChart(TwoNodes(), {}, Round(4)).round.has_value());
 }
 
 TEST(RoundChartTest, ShowsNoMoreLinksThanAPageCan) {
@@ -69,9 +71,9 @@ TEST(RoundChartTest, ShowsNoMoreLinksThanAPageCan) {
     const ChunkJourney up{Round(3), KeyId(1), ChunkIndex(0), false, NodeId(node), NodeId(1)};
     trace.hops.push_back({up, NodeId(node), NodeId(1), 10, At(1000), At(1000), At(1010)});
   }
-  const YAML::Node chart = YAML::Load(RoundChartJson(trace, {}));
-  EXPECT_EQ(chart["links"].size(), kMostChartLinks);
-  EXPECT_EQ(chart["links_left_out"].as<size_t>(), 202 - kMostChartLinks);
+  const RoundChart chart = MakeRoundChart(trace, {});
+  EXPECT_EQ(chart.links.size(), kMostChartLinks);
+  EXPECT_EQ(chart.links_left_out, 202 - kMostChartLinks);
 }
 
 }  // namespace

@@ -38,57 +38,76 @@ absl::Status Recording::Index() {
                                                    ": expected a line of a recording, of at most ", kLongestLineBytes,
                                                    " bytes, got a longer one; is this another file?"));
   }
-  if (moments_.empty()) {
-    // Of another program, or of a recorder that was killed at once.
-    const absl::Status rest = file.gcount() == 0
-                                  ? absl::InvalidArgumentError("expected a line of a recording, got an empty file")
-                                  : ReadRecordingLine(line.c_str()).status();
-    return absl::InvalidArgumentError(absl::StrCat(
-        path_, ", line 1: ",
-        rest.ok() ? "expected an end of the line, got the end of the file; record it again" : rest.message()));
-  }
-  if (newest_.offset_bytes != moments_.back().offset_bytes) moments_.push_back(newest_);
+  if (statuses_.lines == 0) return NoStatus(file.gcount() == 0 ? "" : line.c_str());
+  statuses_.KeepNewest();
+  traces_.KeepNewest();
   return absl::OkStatus();
+}
+
+absl::Status Recording::NoStatus(const std::string& rest) const {
+  const auto refuse = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat(path_, ", line ", lines_ + 1, ": ", what));
+  };
+  if (rest.empty()) {
+    return refuse(lines_ == 0 ? "expected a line of a recording, got an empty file"
+                              : "expected the status of a job, got only traces before the end of the file");
+  }
+  // Of another program, or of a recorder that was killed at once.
+  const absl::Status read = ReadRecordingLine(rest).status();
+  return refuse(read.ok() ? "expected an end of the line, got the end of the file; record it again" : read.message());
 }
 
 absl::Status Recording::AddLine(const char* line, size_t size_bytes, int64_t offset_bytes) {
   const absl::StatusOr<RecordingLine> read = ReadRecordingLine({line, size_bytes});
   if (!read.ok()) return read.status();
-  if (lines_ > 0 && read->at_s < newest_.at_s) {
-    return absl::InvalidArgumentError(absl::StrCat("expected a time of ", newest_.at_s,
+  if (lines_ > 0 && read->at_s < newest_s_) {
+    return absl::InvalidArgumentError(absl::StrCat("expected a time of ", newest_s_,
                                                    " s or later, as the line before, got ", read->at_s,
                                                    " s; view the parts of the file one by one"));
   }
-  if (lines_ == 0) {
-    const absl::StatusOr<StatusView> view = ParseStatus(read->status);
+  if (!read->is_trace && statuses_.lines == 0) {
+    const absl::StatusOr<StatusView> view = ParseStatus(read->json);
     if (!view.ok()) return view.status();
   }
-  newest_ = {offset_bytes, read->at_s};
-  if (lines_ % stride_ == 0) moments_.push_back(newest_);
+  if (lines_ == 0) from_s_ = read->at_s;
+  newest_s_ = read->at_s;
   ++lines_;
-  if (moments_.size() < kMostMoments) return absl::OkStatus();
-  for (size_t i = 0; 2 * i < moments_.size(); ++i) moments_[i] = moments_[2 * i];
-  moments_.resize((moments_.size() + 1) / 2);
-  stride_ *= 2;
+  (read->is_trace ? traces_ : statuses_).Add({offset_bytes, read->at_s});
   return absl::OkStatus();
 }
 
-size_t Recording::Find(double at_s) const {
-  const auto after = std::upper_bound(moments_.begin(), moments_.end(), at_s,
-                                      [](double time_s, const Moment& moment) { return time_s < moment.at_s; });
-  return after == moments_.begin() ? 0 : static_cast<size_t>(after - moments_.begin()) - 1;
+void Recording::Series::Add(const Moment& moment) {
+  newest = moment;
+  if (lines++ % stride == 0) moments.push_back(moment);
+  if (moments.size() < kMostMoments) return;
+  for (size_t i = 0; 2 * i < moments.size(); ++i) moments[i] = moments[2 * i];
+  moments.resize((moments.size() + 1) / 2);
+  stride *= 2;
 }
 
-absl::StatusOr<std::string> Recording::Read(size_t moment) const {
+void Recording::Series::KeepNewest() {
+  if (lines > 0 && newest.offset_bytes != moments.back().offset_bytes) moments.push_back(newest);
+}
+
+std::optional<size_t> Recording::Series::Find(double at_s) const {
+  const auto after = std::upper_bound(moments.begin(), moments.end(), at_s,
+                                      [](double time_s, const Moment& moment) { return time_s < moment.at_s; });
+  if (after == moments.begin()) return std::nullopt;
+  return static_cast<size_t>(after - moments.begin()) - 1;
+}
+
+size_t Recording::Find(double at_s) const { return statuses_.Find(at_s).value_or(0); }
+
+absl::StatusOr<std::string> Recording::ReadLine(const Moment& moment, bool is_trace) const {
   std::ifstream file(path_, std::ios::binary);
-  file.seekg(moments_[moment].offset_bytes);
+  file.seekg(moment.offset_bytes);
   std::string line;
   std::getline(file, line);
   const absl::StatusOr<RecordingLine> read = ReadRecordingLine(line);
-  if (read.ok() && read->at_s == moments_[moment].at_s) return std::string(read->status);
-  return absl::FailedPreconditionError(absl::StrCat(path_, " has changed since it was opened; expected the status of ",
-                                                    moments_[moment].at_s, " s at byte ", moments_[moment].offset_bytes,
-                                                    "; start again to view what is there now"));
+  if (read.ok() && read->at_s == moment.at_s && read->is_trace == is_trace) return std::string(read->json);
+  return absl::FailedPreconditionError(absl::StrCat(path_, " has changed since it was opened; expected the ",
+                                                    is_trace ? "trace" : "status", " of ", moment.at_s, " s at byte ",
+                                                    moment.offset_bytes, "; start again to view what is there now"));
 }
 
 }  // namespace banyan

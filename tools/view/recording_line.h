@@ -1,5 +1,5 @@
-// A line of a recording: the status of a job, as its scheduler encoded it, and when that came. Each line says what it
-// is, so that parts of a recording are recordings, too. Pure functions.
+// A line of a recording: the status of a job, as its scheduler encoded it, or the chart of a traced round, and when
+// that came. Each line says what it is, so that parts of a recording are recordings, too. Pure functions.
 #ifndef BANYAN_TOOLS_VIEW_RECORDING_LINE_H_
 #define BANYAN_TOOLS_VIEW_RECORDING_LINE_H_
 
@@ -8,22 +8,28 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tools/reports/round_chart.h"
 
 namespace banyan {
 
-// Rises when lines change so that older programs cannot read them.
-inline constexpr int kRecordingVersion = 1;
+// Of a line. It rises with lines that older programs cannot read, and these say so then.
+inline constexpr int kStatusLineVersion = 1;
+inline constexpr int kTraceLineVersion = 2;
 
 struct RecordingLine {
-  double at_s = 0;           // since 1970, or since a simulation began
-  absl::string_view status;  // JSON; a part of the line
+  double at_s = 0;         // since 1970, or since a simulation began
+  bool is_trace = false;   // else it is a status
+  absl::string_view json;  // of the status or of the chart; a part of the line
 };
 
 // Encodes {"banyan_recording": version, "at_s": .., "status": ..}, without an end of line. INVALID_ARGUMENT when the
 // status is no object of JSON on one line.
 absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status);
 
-// Decodes it, and checks all of it. INVALID_ARGUMENT says what was expected, what came and what to do.
+// Encodes the same with "trace", in which tools/reports/round_chart_json.h has the chart.
+std::string MakeTraceLine(double at_s, const RoundChart& chart);
+
+// Decodes either, and checks all of it. INVALID_ARGUMENT says what was expected, what came and what to do.
 absl::StatusOr<RecordingLine> ReadRecordingLine(absl::string_view line);
 
 }  // namespace banyan

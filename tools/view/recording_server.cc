@@ -63,6 +63,8 @@ std::optional<HttpContent> RecordingServer::Answer(absl::string_view path) const
     if (absl::SimpleAtod(path, &at_s) && std::isfinite(at_s)) answer = At(at_s);
   } else if (absl::ConsumePrefix(&path, "history/")) {
     if (absl::SimpleAtoi(path, &part)) answer = History(part);
+  } else if (absl::ConsumePrefix(&path, "trace/")) {
+    if (absl::SimpleAtoi(path, &part) && part < recording_.traces()) answer = recording_.ReadTrace(part);
   }
   if (!answer.ok()) return std::nullopt;
   return HttpContent{kJson, *std::move(answer)};
@@ -80,9 +82,16 @@ absl::StatusOr<std::string> RecordingServer::At(double at_s) const {
   const size_t moment = recording_.Find(at_s);
   const absl::StatusOr<std::string> status = recording_.Read(moment);
   if (!status.ok()) return status;
-  const std::string next = moment + 1 < recording_.size() ? Seconds(recording_.at_s(moment + 1)) : "null";
-  return absl::StrCat("{\"at_s\":", Seconds(recording_.at_s(moment)), ",\"next_s\":", next, ",\"status\":", *status,
-                      "}");
+  const std::optional<size_t> trace = recording_.FindTrace(at_s);
+  double since_s = recording_.at_s(moment);
+  if (trace.has_value()) since_s = std::max(since_s, recording_.trace_at_s(*trace));
+  std::optional<double> next_s;
+  if (moment + 1 < recording_.size()) next_s = recording_.at_s(moment + 1);
+  if (const size_t next = trace.has_value() ? *trace + 1 : 0; next < recording_.traces()) {
+    next_s = std::min(next_s.value_or(recording_.to_s()), recording_.trace_at_s(next));
+  }
+  return absl::StrCat("{\"at_s\":", Seconds(since_s), ",\"next_s\":", next_s.has_value() ? Seconds(*next_s) : "null",
+                      ",\"trace\":", trace.has_value() ? absl::StrCat(*trace) : "null", ",\"status\":", *status, "}");
 }
 
 absl::StatusOr<std::string> RecordingServer::History(size_t part) const {

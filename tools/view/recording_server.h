@@ -4,6 +4,7 @@
 #define BANYAN_TOOLS_VIEW_RECORDING_SERVER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,7 +19,9 @@ class RecordingServer {
   // Serves at `http`, host:port; pages begin with `speed` times the recorded pace. UNAVAILABLE when it cannot be bound.
   // Below /api/recording/ there are
   // - facts: {`from_s`, `to_s`, `speed`, `history_parts`}
-  // - at/TIME: {`at_s`, `next_s` (null at the end), `status`}: the last status that came until then
+  // - at/TIME: {`at_s`, `next_s`, `trace`, `status`}: what had come until then. `status` is the last one, `trace` the
+  //   number of the last trace, null before the first. It is so from `at_s` to before `next_s`, null at the end.
+  // - trace/NUMBER: a trace, as tools/reports/round_chart_json.h has it
   // - history/PART, from 0 on: what JobHistory::JsonSince tells of some of the statuses. All parts together are of at
   //   most JobHistory::kMostRounds statuses, evenly over the recording.
   static absl::StatusOr<std::unique_ptr<RecordingServer>> Serve(const std::string& http, Recording recording,

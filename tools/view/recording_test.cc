@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/reports/round_chart_json.h"
 #include "tools/view/recording_line.h"
 #include "tools/view/recording_writer.h"
 #include "tools/view/simulation_recorder.h"
@@ -26,6 +28,18 @@ std::string StatusOf(int policy) {
 }
 
 std::string LineAt(double at_s, int policy = 1) { return *MakeRecordingLine(at_s, StatusOf(policy)) + "\n"; }
+
+RoundChart ChartOf(uint64_t round) {
+  RoundChart chart;
+  chart.round = Round(round);
+  chart.sentence = absl::StrCat("round ", round, " took 1 s: a to b was full");
+  chart.seconds = 1;
+  chart.path = {{"a", "b", "a to b was full", 0, 1}};
+  chart.links = {{"a", "b", 1000, 1, true, {{0, 1}}, {}}};
+  return chart;
+}
+
+std::string TraceAt(double at_s, uint64_t round) { return MakeTraceLine(at_s, ChartOf(round)) + "\n"; }
 
 std::string FileWith(const std::string& text) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/recording");
@@ -60,6 +74,63 @@ TEST(RecordingTest, HasWhatWasWritten) {
   EXPECT_EQ(recording->Find(start_s + 99), 2u);
 }
 
+TEST(RecordingTest, HasTheTracesBesideTheStatuses) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/traced");
+  const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE((*writer)->Add(10, StatusOf(1)).ok());
+  ASSERT_TRUE((*writer)->AddTrace(10.5, ChartOf(3)).ok());
+  ASSERT_TRUE((*writer)->Add(11, StatusOf(2)).ok());
+  ASSERT_TRUE((*writer)->AddTrace(12, ChartOf(7)).ok());
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->size(), 2u);
+  EXPECT_EQ(recording->traces(), 2u);
+  EXPECT_EQ(recording->to_s(), 12);
+  EXPECT_EQ(*recording->Read(1), StatusOf(2));
+  EXPECT_EQ(*recording->ReadTrace(1), RoundChartJson(ChartOf(7)));
+  EXPECT_EQ(recording->FindTrace(10.4), std::nullopt);
+  EXPECT_EQ(recording->FindTrace(10.5), 0u);
+  EXPECT_EQ(recording->FindTrace(11.9), 0u);
+  EXPECT_EQ(recording->FindTrace(99), 1u);
+  // A part may begin with either.
+  const absl::StatusOr<Recording> part = Recording::Open(FileWith(TraceAt(1, 5) + LineAt(2)));
+  ASSERT_TRUE(part.ok()) << part.status();
+  EXPECT_EQ(part->from_s(), 1);
+  EXPECT_EQ(*part->Read(part->Find(1)), StatusOf(1));
+  EXPECT_THAT(Refusal(TraceAt(1, 5)), HasSubstr(", line 2: expected the status of a job, got only traces"));
+}
+
+// As recordings were before there were traces in them.
+TEST(RecordingTest, OpensOneWithoutTraces) {
+  const std::string line = R"({"banyan_recording":1,"at_s":4.000,"status":)" + StatusOf(1) + "}\n";
+  const absl::StatusOr<Recording> recording = Recording::Open(FileWith(line));
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->traces(), 0u);
+  EXPECT_EQ(recording->FindTrace(99), std::nullopt);
+  EXPECT_EQ(*recording->Read(0), StatusOf(1));
+  // Those lines are the same still.
+  EXPECT_EQ(LineAt(4), line);
+}
+
+TEST(RecordingTest, RefusesATraceThatIsNone) {
+  const auto with = [](const char* from, const char* to) {
+    const std::string line = absl::StrReplaceAll(TraceAt(2, 3), {{from, to}});
+    EXPECT_NE(line, TraceAt(2, 3)) << from;
+    return Refusal(LineAt(1) + TraceAt(2, 2) + line + LineAt(3));
+  };
+  EXPECT_THAT(with("\"round\":3", "\"round\":\"3\""),
+              AllOf(HasSubstr(", line 3: damaged: in its trace expected a whole number from 0 on as round"),
+                    HasSubstr("take the line out to view the rest")));
+  EXPECT_THAT(with("\"carries\":[0,1]", "\"carries\":[0]"),
+              HasSubstr(", line 3: damaged: in its trace expected an end for each beginning as links[0].carries"));
+  EXPECT_THAT(with("\"links\":", "\"lines\":"), HasSubstr(", line 3: damaged: in its trace expected a member links"));
+  EXPECT_THAT(with("\"trace\":{", "\"trace\":["),
+              HasSubstr(", line 3: damaged: expected an object of JSON as its trace"));
+  EXPECT_THAT(with("\"seconds\":1,", "\"seconds\":1 "), HasSubstr(", line 3: damaged: expected a comma"));
+  EXPECT_THAT(with("\"trace\"", "\"status\""), HasSubstr(", line 3: damaged: expected a time in seconds after "));
+}
+
 TEST(RecordingTest, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(Recording::Open("/no/such/file").status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(Recording::Open("/tmp").status().code(), absl::StatusCode::kNotFound);
@@ -69,9 +140,9 @@ TEST(RecordingTest, SaysWhatIsWrongWithAFile) {
                     HasSubstr("got \"job,round\"; `banyan status --watch --record`")));
   EXPECT_THAT(Refusal("PK"), HasSubstr("line 1: expected a line of a recording, which begins with "));
   EXPECT_THAT(Refusal(StatusOf(1) + "\n"), HasSubstr("got \"{\\\"job\\\":"));
-  EXPECT_THAT(Refusal(R"({"banyan_recording":2,"at_s":1,"status":{}})"
+  EXPECT_THAT(Refusal(R"({"banyan_recording":3,"at_s":1,"status":{}})"
                       "\n"),
-              HasSubstr("line 1: expected version 1 of recordings, got 2; view it with the Banyan that"));
+              HasSubstr("line 1: expected version 1 or 2 of recordings, got 3; view it with the Banyan that"));
   EXPECT_THAT(Refusal(LineAt(1).substr(0, 60)), HasSubstr("line 1: damaged: "));
   EXPECT_THAT(Refusal(LineAt(1) + LineAt(2) + "\n" + LineAt(3)), HasSubstr(", line 3: expected a line of a recording"));
   std::string damaged = LineAt(2);
@@ -91,6 +162,12 @@ TEST(RecordingTest, NeverMindALastLineInPart) {
       Recording::Open(FileWith(LineAt(1) + LineAt(2) + LineAt(3).substr(0, 30)));
   ASSERT_TRUE(recording.ok()) << recording.status();
   EXPECT_EQ(recording->size(), 2u);
+  // Nor in the middle of a trace.
+  const std::string text = LineAt(1) + TraceAt(1.5, 4) + LineAt(2) + TraceAt(3, 5);
+  const absl::StatusOr<Recording> traced = Recording::Open(FileWith(text.substr(0, text.size() - 20)));
+  ASSERT_TRUE(traced.ok()) << traced.status();
+  EXPECT_EQ(traced->traces(), 1u);
+  EXPECT_EQ(traced->to_s(), 2);
 }
 
 TEST(RecordingTest, SeesThatTheFileHasChanged) {
@@ -117,7 +194,7 @@ TEST(SimulationRecorderTest, StatusesComeLessOftenAsTimePasses) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/simulated");
   const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  SimulationRecorder recorder(writer->get(), 1);
+  SimulationRecorder recorder(writer->get(), nullptr, 1);
   auto answers = std::make_unique<TestingProtocol>();
   answers->on_message = [](MessageReceived& received, Actions& actions) {
     TestingProtocol::Add(actions, Send{received.connection, StatusReply{StatusOf(1)}, {}});

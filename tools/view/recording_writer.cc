@@ -17,9 +17,16 @@ absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Open(const std
 
 absl::Status RecordingWriter::Add(double at_s, absl::string_view status) {
   const absl::StatusOr<std::string> line = MakeRecordingLine(at_s, status);
-  if (!line.ok()) return line.status();
+  return line.ok() ? Write(*line) : line.status();
+}
+
+absl::Status RecordingWriter::AddTrace(double at_s, const RoundChart& chart) {
+  return Write(MakeTraceLine(at_s, chart));
+}
+
+absl::Status RecordingWriter::Write(const std::string& line) {
   errno = 0;
-  file_ << *line << '\n' << std::flush;
+  file_ << line << '\n' << std::flush;
   return file_.good() ? absl::OkStatus() : CannotWrite();
 }
 

@@ -1,4 +1,4 @@
-// Writes a recording, a line as each status comes. Thread-compatible.
+// Writes a recording, a line as each status and each trace comes. Thread-compatible.
 // Invariants:
 // - Whole lines reach the file one by one, so that a recorder that is killed leaves at most its last line in part.
 #ifndef BANYAN_TOOLS_VIEW_RECORDING_WRITER_H_
@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tools/reports/round_chart.h"
 
 namespace banyan {
 
@@ -23,9 +24,13 @@ class RecordingWriter {
   // it is none; UNAVAILABLE when it cannot be written, and then the file has what came before.
   absl::Status Add(double at_s, absl::string_view status);
 
+  // Adds a traced round, likewise.
+  absl::Status AddTrace(double at_s, const RoundChart& chart);
+
  private:
   explicit RecordingWriter(std::string path)
       : path_(std::move(path)), file_(path_, std::ios::binary | std::ios::trunc) {}
+  absl::Status Write(const std::string& line);
   absl::Status CannotWrite() const;
 
   const std::string path_;

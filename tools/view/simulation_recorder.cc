@@ -79,10 +79,18 @@ std::unique_ptr<Protocol> SimulationRecorder::Wrap(std::unique_ptr<Protocol> cor
 void SimulationRecorder::Take(const std::string& json) {
   // A process's clock begins anywhere.
   if (!start_.has_value()) start_ = next_ = now_;
+  WriteTraces();
   if (now_ < next_ || !status_.ok()) return;
   next_ = now_ + interval_;
   if (++statuses_ % kStatusesOfPace == 0) interval_ *= 2;
   status_ = writer_->Add(absl::ToDoubleSeconds(now_ - *start_), AtFullSize(json, scale_));
+}
+
+void SimulationRecorder::WriteTraces() {
+  if (traces_ == nullptr || !start_.has_value() || !status_.ok()) return;
+  for (const RoundChart& chart : traces_->Take()) {
+    status_.Update(writer_->AddTrace(absl::ToDoubleSeconds(now_ - *start_), chart));
+  }
 }
 
 }  // namespace banyan

@@ -16,6 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/testing/http_get.h"
+#include "tools/reports/round_chart_json.h"
 #include "tools/view/recording.h"
 #include "tools/view/recording_line.h"
 #include "tools/view/recording_server.h"
@@ -45,8 +46,9 @@ std::string RecordingOf(int seconds) {
 
 class ServedRecording {
  public:
-  explicit ServedRecording(int seconds) {
-    absl::StatusOr<Recording> recording = Recording::Open(RecordingOf(seconds));
+  explicit ServedRecording(int seconds) : ServedRecording(RecordingOf(seconds)) {}
+  explicit ServedRecording(const std::string& path) {
+    absl::StatusOr<Recording> recording = Recording::Open(path);
     EXPECT_TRUE(recording.ok()) << recording.status();
     absl::StatusOr<std::unique_ptr<RecordingServer>> server =
         RecordingServer::Serve("127.0.0.1:0", *std::move(recording), 2.5);
@@ -74,15 +76,43 @@ TEST(RecordingServerTest, ServesThePageAndEachMoment) {
                        R"({"from_s":100.000,"to_s":109.000,"speed":2.5,"history_parts":1})"));
   const auto moment = [](int second, const std::string& next) {
     return absl::StrCat("\r\n\r\n{\"at_s\":", 100 + second, ".000,\"next_s\":", next,
-                        ",\"status\":", StatusAt(second, 10), "}");
+                        ",\"trace\":null,\"status\":", StatusAt(second, 10), "}");
   };
   EXPECT_THAT(served.Get("/api/recording/at/0"), EndsWith(moment(0, "101.000")));
   EXPECT_THAT(served.Get("/api/recording/at/104.999"), EndsWith(moment(4, "105.000")));
   EXPECT_THAT(served.Get("/api/recording/at/105"), EndsWith(moment(5, "106.000")));
   EXPECT_THAT(served.Get("/api/recording/at/999"), EndsWith(moment(9, "null")));
-  for (const char* path : {"", "at/", "at/x", "at/nan", "history/-1", "history/7", "history/"}) {
+  for (const char* path : {"", "at/", "at/x", "at/nan", "history/-1", "history/7", "history/", "trace/0"}) {
     EXPECT_THAT(served.Get(absl::StrCat("/api/recording/", path)), HasSubstr(" 404 ")) << path;
   }
+}
+
+TEST(RecordingServerTest, TellsTheLastTracedRoundUntilEachMoment) {
+  const auto chart = [](uint64_t round) {
+    RoundChart chart;
+    chart.round = Round(round);
+    chart.sentence = absl::StrCat("round ", round, " took a while");
+    return chart;
+  };
+  const std::string path = absl::StrCat(::testing::TempDir(), "/view_traces");
+  std::ofstream(path, std::ios::binary) << *MakeRecordingLine(1, StatusAt(1, 9)) << "\n"
+                                        << MakeTraceLine(1.5, chart(4)) << "\n"
+                                        << *MakeRecordingLine(2, StatusAt(2, 9)) << "\n"
+                                        << MakeTraceLine(2, chart(6)) << "\n"
+                                        << MakeTraceLine(3, chart(8)) << "\n";
+  const ServedRecording served(path);
+  const auto at = [&served](const char* time) {
+    const std::string answer = served.Get(absl::StrCat("/api/recording/at/", time));
+    const size_t begin = answer.find("\r\n\r\n") + 4;
+    return answer.substr(begin, answer.find(",\"status\"") - begin);
+  };
+  EXPECT_THAT(served.Get("/api/recording/facts"), HasSubstr(R"({"from_s":1.000,"to_s":3.000,)"));
+  EXPECT_EQ(at("1.499"), R"({"at_s":1.000,"next_s":1.500,"trace":null)");
+  EXPECT_EQ(at("1.5"), R"({"at_s":1.500,"next_s":2.000,"trace":0)");
+  EXPECT_EQ(at("2.9"), R"({"at_s":2.000,"next_s":3.000,"trace":1)");
+  EXPECT_EQ(at("3"), R"({"at_s":3.000,"next_s":null,"trace":2)");
+  EXPECT_THAT(served.Get("/api/recording/trace/1"), EndsWith("\r\n\r\n" + RoundChartJson(chart(6))));
+  EXPECT_THAT(served.Get("/api/recording/trace/3"), HasSubstr(" 404 "));
 }
 
 TEST(RecordingServerTest, TellsTheHistoryPartByPart) {

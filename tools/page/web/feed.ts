@@ -5,7 +5,8 @@ import { TracedRound } from "./trace";
 export interface Listener {
   onStatus(status: Status): void;
   onHistory(news: HistoryNews): void;
-  onTrace(traced: TracedRound): void;
+  // null while no round has been traced.
+  onTrace(traced: TracedRound | null): void;
   // `live` is false while nobody answers.
   onConnection(live: boolean): void;
 }

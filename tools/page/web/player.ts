@@ -3,6 +3,7 @@
 import { Listener } from "./feed";
 import * as format from "./format";
 import { History, HistoryNews, Status } from "./status";
+import { TracedRound } from "./trace";
 
 interface Facts {
   from_s: number;
@@ -14,6 +15,7 @@ interface Facts {
 interface Moment {
   at_s: number;
   next_s: number | null;
+  trace: number | null; // its number
   status: Status;
 }
 
@@ -41,6 +43,7 @@ export class Player {
   private playsSince: number | null = null; // a time of performance.now(), at which `atS` was reached; null: paused
   private shownS: number | null = null; // the moment that is shown
   private nextS: number | null = null; // and the one after it
+  private shownTrace: number | null = null; // its number
   private turn = 0; // what was asked for before the newest turn is not shown
   private timer = 0;
 
@@ -143,7 +146,11 @@ export class Player {
     if (!isShown) {
       try {
         const moment = await ask<Moment>(`at/${atS.toFixed(3)}`);
+        const isNew = moment.trace !== this.shownTrace;
+        const traced = isNew && moment.trace !== null ? await ask<TracedRound>(`trace/${moment.trace}`) : null;
         if (turn !== this.turn) return;
+        if (isNew) this.listener.onTrace(traced);
+        this.shownTrace = moment.trace;
         this.take(moment);
       } catch {
         if (turn !== this.turn) return;

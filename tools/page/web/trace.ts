@@ -1,11 +1,11 @@
-// The last round that somebody has traced: a row per link with what it carried and what waited for it, the critical path
+// The last round that was traced: a row per link with what it carried and what waited for it, the critical path
 // above them and on its links, its sentence, and tables of the same for those who do not see it.
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import * as format from "./format";
 import { Table } from "./table";
 
-// tools/reports/round_chart.h says what the members mean.
+// tools/reports/round_chart_json.h says what the members mean.
 export interface PathPart {
   from: string;
   to: string;
@@ -98,9 +98,11 @@ export class RoundChart {
     new ResizeObserver(() => this.draw()).observe(this.svg);
   }
 
-  set(traced: TracedRound): void {
+  // null: there is none yet.
+  set(traced: TracedRound | null): void {
     this.traced = traced;
-    this.box.hidden = false;
+    this.box.hidden = traced === null;
+    if (traced === null) return;
     const sentence = traced.sentence ?? "no round was complete at all nodes in the last trace";
     this.write(".sentence", sentence.charAt(0).toUpperCase() + sentence.slice(1));
     const notes = traced.missing.map((row) => `without ${row.node}: ${row.reason}`);
