@@ -239,13 +239,8 @@ PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanC
   if (verdict.kind != Verdict::Kind::kKeep && !held.empty()) {
     verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", but ", held)};
   }
-  predicted_round_ = computation.as_sent().planned;
-  if (verdict.kind != Verdict::Kind::kAdopt) {
-    // What rounds have shown corrects the prediction of whole elements, and that of what is sent by the same part.
-    const bool is_known = predicted > absl::ZeroDuration() && predicted < absl::InfiniteDuration();
-    const double corrected = is_known ? absl::FDivDuration(in_use.as_published.round_time, predicted) : 1;
-    predicted_round_ = corrected * computation.as_sent().in_use;
-  }
+  predicted_round_ = verdict.kind == Verdict::Kind::kAdopt ? computation.as_sent().planned
+                                                           : round_times_.Credible(computation.as_sent().in_use, since);
   decision.reason = absl::StrCat(plan.reason, ", and ", verdict.why);
   if (verdict.kind == Verdict::Kind::kKeep) {
     round_times_.Learn(predicted, since);
