@@ -335,7 +335,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
     epochs_.OnNodeReport(node);
     TellDisorder(order_.OnReport(context_.now, last_progress_, node));
   }
-  policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
+  policies_.replanner().OnReport(context_.now, node, message);
   if (!overlay_.awareness.enabled) return;
   const absl::Status measured = policies_.OnLinkReport(node, message.links);
   if (!measured.ok()) members_.Reject(node, std::string(measured.message()));

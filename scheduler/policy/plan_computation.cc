@@ -28,8 +28,12 @@ bool IsClose(const Policy& refreshed, const Policy& planned) {
 }  // namespace
 
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
-                                 std::optional<Policy> in_use, std::optional<Policy> former)
-    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), former_(std::move(former)) {
+                                 std::optional<Policy> in_use, std::optional<Policy> former, double sent_part)
+    : view_(std::move(view)),
+      members_(std::move(members)),
+      config_(std::move(config)),
+      former_(std::move(former)),
+      sent_part_(sent_part) {
   if (in_use.has_value()) in_use_ = InUse{*in_use, *in_use};
 }
 
@@ -46,6 +50,7 @@ void PlanComputation::Run() {
   }
   if (in_use_.has_value()) ValueInUse(*restricted);
   if (former_.has_value()) ValueAsPublished(*restricted, config_.tensors, *former_);
+  ValueAsSent(*restricted);
 }
 
 void PlanComputation::ValueInUse(const NetworkView& view) {
@@ -54,6 +59,15 @@ void PlanComputation::ValueInUse(const NetworkView& view) {
   refreshed.bound_bps = policy_->bound_bps;
   RefreshShares(config_, view, refreshed);
   if (IsClose(refreshed, *policy_) && !IsTooDear(refreshed, view)) policy_ = refreshed;
+}
+
+void PlanComputation::ValueAsSent(const NetworkView& view) {
+  const auto as_sent = [&](const Policy& policy) {
+    return sent_part_ == 1 ? policy.round_time : RoundTimeOf(policy, view, config_.tensors, sent_part_);
+  };
+  as_sent_.planned = as_sent(*policy_);
+  if (in_use_.has_value()) as_sent_.in_use = as_sent(in_use_->as_published);
+  if (former_.has_value()) as_sent_.former = as_sent(*former_);
 }
 
 bool PlanComputation::IsTooDear(const Policy& refreshed, const NetworkView& view) const {

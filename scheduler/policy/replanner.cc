@@ -183,14 +183,21 @@ PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
     former = trial_.former();
   }
   if (in_use.has_value()) config.current_trees = in_use->trees;
+  const double sent_part = SentPart(config.tensors);
   last_computation_ = last_computation_.Next();
   plan.id = last_computation_;
   PlanRequest request{plan.id, std::make_unique<PlanComputation>(plan.view, plan.members, std::move(config),
-                                                                 std::move(in_use), std::move(former))};
+                                                                 std::move(in_use), std::move(former), sent_part)};
   plan_ = std::move(plan);
   links_.MarkPlanned();
   formulation_.NotePlanned(now);
   return request;
+}
+
+double Replanner::SentPart(const std::vector<PlannedTensor>& tensors) const {
+  if (tensors.empty()) return 1;
+  const double planned_bits = BitsOf(tensors) / static_cast<double>(ElementsOf(tensors));
+  return sent_bits_.PerElement(planned_bits) / planned_bits;
 }
 
 PlanDecision Replanner::OnPlanFinished(Timestamp now, ComputationId id, PlanComputation& computation) {
@@ -217,7 +224,10 @@ PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanC
   PlanDecision decision;
   if (TrialLooksBad(now)) {
     PlanDecision ended = EndTrial(now, plan, computation.former_round_time());
-    if (ended.kind == Kind::kGoBack) return ended;
+    if (ended.kind == Kind::kGoBack) {
+      predicted_round_ = computation.as_sent().former;
+      return ended;
+    }
     decision.note = std::move(ended.reason);
   }
   PlanComputation::InUse in_use = computation.TakeInUse();
@@ -229,7 +239,8 @@ PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanC
   if (verdict.kind != Verdict::Kind::kKeep && !held.empty()) {
     verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", but ", held)};
   }
-  predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
+  predicted_round_ = verdict.kind == Verdict::Kind::kAdopt ? computation.as_sent().planned
+                                                           : round_times_.Credible(computation.as_sent().in_use, since);
   decision.reason = absl::StrCat(plan.reason, ", and ", verdict.why);
   if (verdict.kind == Verdict::Kind::kKeep) {
     round_times_.Learn(predicted, since);
@@ -258,7 +269,6 @@ PlanDecision Replanner::EndTrial(Timestamp now, const Plan& plan, absl::Duration
                                    ": by the links as they are now that would be slower too");
     return decision;
   }
-  predicted_round_ = predicted;
   decision.kind = Kind::kGoBack;
   decision.reason = absl::StrCat(slower, ", which comes back");
   return decision;

@@ -34,6 +34,7 @@
 #include "scheduler/policy/policy_trial.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/policy/round_times.h"
+#include "scheduler/policy/sent_bits.h"
 #include "scheduler/policy/traffic_log.h"
 #include "scheduler/rounds/key_table.h"
 #include "topology/inference/shared_ways.h"
@@ -84,7 +85,11 @@ class Replanner {
   // Takes the measurements of links that leave `from`, and infers from what they carry what they share.
   // INVALID_ARGUMENT names what is wrong with one of the measurements.
   absl::Status OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
-  // Takes what the workers of `node` waited for last.
+  // Takes what `node` has sent of rounds, and what its workers waited for last.
+  void OnReport(Timestamp now, NodeId node, const NodeReport& report) {
+    sent_bits_.Accept(node, report.precision.all);
+    OnRoundEnded(now, node, report.last_sync);
+  }
   void OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last);
   // The model has more tensors now: rounds of the past tell nothing any more.
   void OnModelGrown(Timestamp now);
@@ -139,7 +144,8 @@ class Replanner {
   // links().believed().
   const std::vector<SharedWay>& ways() const { return ways_; }
   const LinkOutages& outages() const { return outages_; }
-  // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
+  // Returns how long a round is predicted to take under the policy in use, as wide as nodes sent elements when it was
+  // planned for last; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
   uint64_t policies_taken_back() const { return trial_.taken_back(); }
 
@@ -159,6 +165,8 @@ class Replanner {
   void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
+  // Returns the part of the tensors' bits that nodes send.
+  double SentPart(const std::vector<PlannedTensor>& tensors) const;
   // Judges a plan that nobody ordered.
   PlanDecision JudgePlan(Timestamp now, Plan plan, Policy policy, PlanComputation& computation);
   // Decides whether the former policy, whose rounds are predicted to take `predicted` on the plan's links, comes back:
@@ -191,6 +199,7 @@ class Replanner {
   absl::Duration update_interval_;
   Formulation formulation_;
   RoundTimes round_times_;
+  SentBits sent_bits_;
   PolicyTrial trial_;
   ComputationId last_computation_;
   std::optional<Plan> plan_;

@@ -169,6 +169,21 @@ TEST_F(ReplannerTest, ABetterPolicyIsAdopted) {
   EXPECT_EQ(replanner_.predicted_round(), decision.policy.round_time);
 }
 
+TEST_F(ReplannerTest, ThePredictionIsOfElementsAsNodesSendThem) {
+  NodeReport report;
+  report.precision.all = {1'000'000, 4'000'000};
+  for (const NodeId node : {kA, kB, kC}) replanner_.OnReport(now_, node, report);
+  Measure(kA, kB, 10);
+  PlanDecision adopted = PlanAfter(absl::Seconds(6));
+  ASSERT_EQ(adopted.kind, Kind::kAdopt);
+  const absl::Duration whole = adopted.policy.round_time;
+  EXPECT_NEAR(absl::FDivDuration(replanner_.predicted_round(), whole), 0.25, 0.05);
+  Adopt(std::move(adopted));
+  Measure(kA, kC, 96);
+  EXPECT_EQ(PlanAfter(absl::Minutes(2)).kind, Kind::kKeep);
+  EXPECT_NEAR(absl::FDivDuration(replanner_.predicted_round(), whole), 0.25, 0.05);
+}
+
 TEST_F(ReplannerTest, ALittleGainChangesNothing) {
   Measure(kA, kB, 96);
   const PlanDecision decision = PlanAfter(absl::Seconds(6));

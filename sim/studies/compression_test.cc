@@ -1,9 +1,16 @@
 // What compressed rounds take when links change, and that every node still gets the same.
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "sim/runs/simulation.h"
+#include "sim/testing/tampering_protocol.h"
 
 namespace banyan {
 namespace {
@@ -59,6 +66,46 @@ double Median(std::vector<double> values) {
 }
 
 CompressionRule NetSense() { return {.codec = CodecId::kTopK, .controller = RatioControllerKind::kNetSense}; }
+
+// Returns something that asks the scheduler for its status at each report of a node, and notes the last prediction.
+std::function<std::unique_ptr<Protocol>(std::unique_ptr<Protocol>)> NotePrediction(double* predicted_s) {
+  TamperingProtocol::Tampering watching;
+  watching.repeat = [](const Event& event, Event* second) {
+    const auto* const received = std::get_if<MessageReceived>(&event);
+    if (received == nullptr || !std::holds_alternative<NodeReport>(received->message)) return false;
+    *second = MessageReceived{ConnectionId(kInboundConnection.value() + 99), StatusRequest{}, {}};
+    return true;
+  };
+  watching.on_action = [predicted_s](Action* action) {
+    const auto* const send = std::get_if<Send>(action);
+    const auto* const reply = send == nullptr ? nullptr : std::get_if<StatusReply>(&send->message);
+    if (reply == nullptr) return true;
+    const std::string name = "\"predicted_round_seconds\":";
+    const size_t at = reply->json.find(name);
+    if (at != std::string::npos) *predicted_s = std::strtod(reply->json.c_str() + at + name.size(), nullptr);
+    return false;  // it has nowhere to go
+  };
+  return [watching](std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
+    return std::make_unique<TamperingProtocol>(std::move(core), watching);
+  };
+}
+
+// The scheduler plans again when links have become slower.
+TEST(CompressionTest, TheSchedulerPredictsRoundsOfWhatNodesSend) {
+  for (const double ratio : {0.0, 0.1}) {
+    SimulationOptions options = ThreeNodes({.codec = CodecId::kFp32});
+    if (ratio > 0) options.overlay.compression.rules = {{.codec = CodecId::kTopK, .numbers = {{"ratio", ratio}}}};
+    options.rounds = 60;
+    ChangeAllRates(absl::Seconds(5), kRateBps / 2, &options);
+    double predicted_s = 0;
+    options.wrap_scheduler = NotePrediction(&predicted_s);
+    const absl::StatusOr<SimulationReport> report = Simulate(options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    const double takes_s = report->rounds.empty() ? 0 : RoundSeconds(*report).back();
+    EXPECT_GT(predicted_s, 0.7 * takes_s) << ratio;
+    EXPECT_LT(predicted_s, 1.3 * takes_s) << ratio;
+  }
+}
 
 TEST(CompressionTest, ASmallerRatioMakesRoundsShorter) {
   SimulationOptions options = ThreeNodes({.codec = CodecId::kFp32});

@@ -39,16 +39,6 @@ bool IsIntact(const Policy& policy, const NetworkView& view) {
   });
 }
 
-// The prediction knows no auxiliary paths; what they add to the rate is taken off the time in which chunks flow.
-absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
-  if (tensors.empty()) return absl::ZeroDuration();
-  if (policy.auxiliary_rate_bps <= 0) return absl::InfiniteDuration();
-  const double bits = BitsOf(tensors);
-  const absl::Duration on_auxiliary_path = absl::Seconds(bits / policy.auxiliary_rate_bps);
-  if (policy.rate_bps <= 0) return on_auxiliary_path;
-  return PredictRoundTime(policy, view, tensors) - absl::Seconds(bits / policy.rate_bps) + on_auxiliary_path;
-}
-
 void SetRates(const NetworkView& view, Policy& policy) {
   policy.rate_bps = policy.auxiliary_rate_bps = 0;
   for (Route& auxiliary_path : policy.auxiliary) auxiliary_path.share = 0;
@@ -64,9 +54,20 @@ void SetRates(const NetworkView& view, Policy& policy) {
 
 }  // namespace
 
+// The prediction knows no auxiliary paths; what they add to the rate is taken off the time in which chunks flow.
+absl::Duration RoundTimeOf(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
+                           double sent_part) {
+  if (tensors.empty()) return absl::ZeroDuration();
+  if (policy.auxiliary_rate_bps <= 0) return absl::InfiniteDuration();
+  const double bits = sent_part * BitsOf(tensors);
+  const absl::Duration on_auxiliary_path = absl::Seconds(bits / policy.auxiliary_rate_bps);
+  if (policy.rate_bps <= 0) return on_auxiliary_path;
+  return PredictRoundTime(policy, view, tensors, sent_part) - absl::Seconds(bits / policy.rate_bps) + on_auxiliary_path;
+}
+
 void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
   SetRates(view, policy);
-  policy.round_time = RoundTime(policy, view, tensors);
+  policy.round_time = RoundTimeOf(policy, view, tensors);
 }
 
 void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "topology/network_view.h"
 #include "topology/planned_tensor.h"
 #include "topology/policy.h"
@@ -21,6 +22,11 @@ void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors,
 // Likewise, but with those auxiliary paths only that `policy` has shares for: nodes use others only when something is
 // wrong.
 void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
+
+// Returns the time of a round under a policy that is valued on the view, where links carry `sent_part` of the tensors'
+// bits (topology/evaluation/round_time.h).
+absl::Duration RoundTimeOf(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
+                           double sent_part = 1);
 
 }  // namespace banyan
 

@@ -31,9 +31,9 @@ double WindowBits(const NetworkLink& link, double chunk_bits) {
 // Links, caps of hosts and what links share as stations; the chunks of a tree as a kind of job.
 class RoundShop {
  public:
-  // A round is of a model of these tensors. With `work`, which outlives this, processors are stations and chunks as
-  // wide as it says.
-  RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
+  // A round is of a model of these tensors, of whose bits links carry `sent_part`. With `work`, which outlives this,
+  // processors are stations and chunks as wide as it says.
+  RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors, double sent_part,
             const RoundWork* work = nullptr);
 
   // Adds the kind of the tree's chunks; false when a link has vanished.
@@ -73,6 +73,7 @@ class RoundShop {
 
   const NetworkView& view_;
   const RoundWork* work_;
+  double sent_part_;
   double element_bits_;             // of the widest, when nothing is compressed
   std::vector<size_t> processors_;  // stations, by positions of nodes
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
@@ -88,8 +89,12 @@ class RoundShop {
 };
 
 RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
-                     const RoundWork* work)
-    : view_(view), work_(work), element_bits_(WidestElementBits(tensors)), sent_bits_(view.links().size(), 0.0) {
+                     double sent_part, const RoundWork* work)
+    : view_(view),
+      work_(work),
+      sent_part_(sent_part),
+      element_bits_(WidestElementBits(tensors)),
+      sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
   const double chunk_bits = element_bits_ * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
@@ -182,7 +187,7 @@ double RoundShop::VoteBits(double voters) const {
 }
 
 double RoundShop::UpPart(double voters) const {
-  return work_ == nullptr || !work_->is_low_bit ? 1 : VoteBits(voters) / element_bits_;
+  return work_ == nullptr || !work_->is_low_bit ? sent_part_ : VoteBits(voters) / element_bits_;
 }
 
 void RoundShop::Process(NodeId node, double seconds_per_element, std::vector<size_t>& after,
@@ -232,7 +237,7 @@ bool RoundShop::Add(const Tree& tree) {
   work_up(tree.root);
   // A round ends when the last node has its result.
   const auto takers = static_cast<double>(tree.broadcast_parent.size());
-  const double part = work_ == nullptr || !work_->is_low_bit ? 1 : work_->result_bits / element_bits_;
+  const double part = work_ == nullptr || !work_->is_low_bit ? sent_part_ : work_->result_bits / element_bits_;
   std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
   for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
     const NodeId parent = tree.broadcast_parent.at(node);
@@ -289,12 +294,13 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<Planne
 }  // namespace
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
-                                const std::vector<PlannedTensor>& tensors) {
-  return PredictRound(policy, view, tensors).time;
+                                const std::vector<PlannedTensor>& tensors, double sent_part) {
+  return PredictRound(policy, view, tensors, sent_part).time;
 }
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors) {
-  RoundShop round(policy, view, tensors);
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
+                             double sent_part) {
+  RoundShop round(policy, view, tensors, sent_part);
   for (const Tree& tree : policy.trees) {
     if (round.Add(tree)) continue;
     return {absl::InfiniteDuration(), std::vector<absl::Duration>(policy.trees.size(), absl::InfiniteDuration())};
@@ -316,7 +322,7 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, cons
 
 absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
                               const RoundWork& work) {
-  RoundShop round(policy, view, {tensor}, &work);
+  RoundShop round(policy, view, {tensor}, /*sent_part=*/1, &work);
   for (const Tree& tree : policy.trees) {
     if (!round.Add(tree)) return absl::InfiniteDuration();
   }

@@ -34,16 +34,18 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // acknowledgements and auxiliary paths count nothing, results go in the order of gradients though nodes send them a
 // little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
 // packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is
-// not in the view. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
+// not in the view. Of the bits of elements as they are, links carry `sent_part`: codecs and votes leave out the rest,
+// while nodes sum floats. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
-                                const std::vector<PlannedTensor>& tensors);
+                                const std::vector<PlannedTensor>& tensors, double sent_part = 1);
 
 struct RoundPrediction {
   absl::Duration time;                     // as PredictRoundTime says
   std::vector<absl::Duration> tree_times;  // until every node has the last scheduled chunk of each tree
 };
 
-RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors);
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
+                             double sent_part = 1);
 
 // What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
 struct RoundWork {

@@ -101,6 +101,18 @@ TEST(RoundTimeTest, TinyChunksCostMoreThanTheirElements) {
   EXPECT_NEAR(predicted_s(), 100'000 * 4 * kSecondsPerChunkEnd, 0.1);
 }
 
+TEST(RoundTimeTest, LinksCarryThePartThatIsSent) {
+  Policy policy = OnA(Line());
+  const auto predicted_s = [&](double part) {
+    return absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000}, part));
+  };
+  EXPECT_EQ(predicted_s(1), absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000})));
+  EXPECT_NEAR(predicted_s(0.25), predicted_s(1) / 4, 0.05);
+  // Chunks are as many, and sums as wide.
+  policy.chunk_max_elements = 10;
+  EXPECT_NEAR(predicted_s(0.01), 100'000 * 4 * kSecondsPerChunkEnd, 0.1);
+}
+
 // Of ten nodes with links that are faster than any processor.
 TEST(RoundTimeTest, SumsTakeTime) {
   constexpr int64_t kElements = 100'000'000;
