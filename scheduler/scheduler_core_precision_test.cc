@@ -153,6 +153,19 @@ TEST_F(SchedulerPrecisionTest, ABindingThatIsEditedBetweenStartsChangesNoSlice) 
   EXPECT_THAT(keys[1].borders, ElementsAre(4));
 }
 
+TEST_F(SchedulerPrecisionTest, LeasesEndWhereAnEditedBindingHasOtherRoutes) {
+  WarmUp();
+  ASSERT_EQ(RouteOf(3), kLowBit);
+  SchedulerOptions options = Options(harness_.stored());
+  options.precision->binding =
+      PrecisionBinding("edited", {}, {{"w", 10, {{0, 10, TensorRole::kEncoder, false, {}, ""}}}});
+  SchedulerHarness next(MeshOverlay(3, kLongLeases), options);
+  next.JoinAll(3);
+  Bound(next, 3, 5);
+  EXPECT_EQ(BindingOf(next, 4).route, kLowBit) << "somebody has begun it";
+  EXPECT_EQ(BindingOf(next, 5).route, kPlain);
+}
+
 TEST_F(SchedulerPrecisionTest, ARestartKeepsRoutes) {
   WarmUp();
   const uint64_t last = BindingOf(harness_, 3).last_round.value();
@@ -162,6 +175,7 @@ TEST_F(SchedulerPrecisionTest, ARestartKeepsRoutes) {
   EXPECT_EQ(BindingOf(next, 3).route, kLowBit);
   for (uint64_t round = 0; round <= last; ++round) next.CloseRound(key_, Round(round), 3);
   EXPECT_EQ(BindingOf(next, last + 1).route, kLowBit) << "without another warm-up";
+  EXPECT_FALSE(next.HasLog("other precision routes"));
 }
 
 }  // namespace

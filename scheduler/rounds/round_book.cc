@@ -60,6 +60,14 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   return outcome;
 }
 
+bool RoundBook::HasOtherRoutes() const {
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    const std::vector<BoundRounds> leases = bindings_.LeasesOf(key);
+    if (!leases.empty() && leases.back().route != RouteOf(key, leases.back().last_round)) return true;
+  }
+  return false;
+}
+
 bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
   if (OldestPolicy() >= policy) return false;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {

@@ -88,6 +88,8 @@ class RoundBook {
   // asked for meanwhile.
   RoundOutcome Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members);
 
+  // Returns whether the last rounds bound, of any key, have other routes than they would be bound with now.
+  bool HasOtherRoutes() const;
   // Returns whether policies before `policy` govern rounds so far ahead that they are worth a cut.
   bool IsWorthCutting(PolicyVersion policy) const;
   // Begins to cut the leases under policies before `policy`, in place of a cut that is under way.
