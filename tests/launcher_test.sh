@@ -12,7 +12,8 @@ fail() {
 
 root="$(mktemp -d "${TEST_TMPDIR:?}/launcher.XXXX")"
 cp -L banyan "$root/banyan"
-mkdir "$root/bin" "$root/home"
+mkdir "$root/bin" "$root/home" "$root/deploy"
+cp -L deploy/debian_root.sh "$root/deploy/debian_root.sh"
 mkfifo "$root/started"
 
 cat >"$root/bin/dpkg-query" <<'END'
@@ -53,11 +54,11 @@ add_result() {
     >>"$root/events"
 }
 
-# expect_last_line LINE CODE: runs all stages and looks at their end.
+# expect_last_line LINE CODE [TARGETS]: runs all stages, or that of the targets, and looks at their end.
 expect_last_line() {
   local code=0 said
   rm -f "$root/calls"
-  said="$(launch test 2>"$root/log")" || code=$?
+  said="$(launch test "${@:3}" 2>"$root/log")" || code=$?
   [[ "$(tail -n 1 <<<"$said")" == "$1" ]] || fail "expected '$1' as the last line, got: $said"
   ((code == $2)) || fail "expected exit code $2, got $code"
 }
@@ -69,7 +70,7 @@ for question in "--help" "-h" "help" "help test" "test --help" "build -h" "help 
   [[ "$said" == "usage: ./banyan "* ]] || fail "expected usage after '$question', got: $said"
   if grep -E '.{81}' <<<"$said"; then fail "expected help within 80 columns after '$question'; the lines are above"; fi
 done
-for wrong in "--fast" "test fast"; do
+for wrong in "--fast" "test fast" "test --on fast" "test --on fast //core:all"; do
   code=0
   # shellcheck disable=SC2086
   said="$(launch $wrong 2>&1)" || code=$?
@@ -83,6 +84,8 @@ add_result good PASSED '<testsuites tests="7" failures="0" disabled="1" errors="
   <testsuite name="A" tests="4" failures="0" disabled="0" skipped="1" errors="0"></testsuite>
   <testsuite name="B" tests="3" failures="0" disabled="1" skipped="0" errors="0"></testsuite></testsuites>'
 expect_last_line "15 passed, 0 failed, 6 skipped" 0
+# Targets that are named make one.
+expect_last_line "5 passed, 0 failed, 2 skipped" 0 //core:all -//core:some
 echo 3 >"$root/code"
 add_result bad FAILED '<testsuites>
   <testsuite name="C" tests="5" failures="1" disabled="0" skipped="2" errors="1"></testsuite></testsuites>'
