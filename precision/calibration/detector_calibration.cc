@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "absl/status/status.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/json_writer.h"
 #include "precision/control/cusum_detector.h"
 #include "precision/control/loss_trend.h"
 #include "precision/profile/precision_binding.h"
@@ -93,7 +93,7 @@ absl::StatusOr<Calibration> CalibrateDetector(const std::vector<std::vector<doub
 
 std::string CalibratedProfileYaml(const std::string& name, const std::string& source, LowBitFamily family,
                                   const Calibration& calibration, const CalibrationOptions& options) {
-  const auto quoted = [](const std::string& text) { return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\""); };
+  const auto quoted = [](const std::string& text) { return JsonWriter().String(text).text(); };
   return absl::StrFormat(
       "schema: %d\nprofile: %s\nprovenance: {source: %s, made_by: banyan calibrate, evidence: %s}\nmode: %s\n"
       "admission: {warmup_steps: %d}\ndetector: {slack: %.6g, threshold: %.6g, smoothing: %g}\n",

@@ -3,9 +3,9 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/json_writer.h"
 #include "proto/precision/key_routes.h"
 #include "topology/overlay/yaml_document.h"
 #include "topology/overlay/yaml_reader.h"
@@ -126,7 +126,8 @@ std::vector<TensorBinding> ReadTensors(YamlMapReader& file, YamlProblems& proble
   return tensors;
 }
 
-std::string Quoted(absl::string_view text) { return absl::StrCat("\"", absl::Utf8SafeCEscape(text), "\""); }
+// JSON's strings are YAML's too.
+std::string Quoted(absl::string_view text) { return JsonWriter().String(std::string(text)).text(); }
 
 std::string SliceYaml(const SliceBinding& slice) {
   std::string text = absl::StrCat("role: ", RoleName(slice.role), ", route: ", slice.is_candidate ? "low-bit" : "fp32");

@@ -64,6 +64,17 @@ TEST(PrecisionBindingTest, IsWrittenAsItIsRead) {
   EXPECT_EQ(again->candidate_elements(), 120);
 }
 
+TEST(PrecisionBindingTest, TextIsQuotedAsAnyReaderOfYamlTakesIt) {
+  SliceBinding slice;
+  slice.elements = 4;
+  slice.reason = "its 'name' has \"quotes\"\n\x01";
+  const std::string yaml = BindingYaml(PrecisionBinding("b", {"s", "m", "e"}, {{"t", 4, {slice}}}));
+  EXPECT_NE(yaml.find(R"(reason: "its 'name' has \"quotes\"\u000a\u0001")"), std::string::npos) << yaml;
+  const absl::StatusOr<PrecisionBinding> again = ReadBinding(yaml, "b.yaml");
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->tensors()[0].slices[0].reason, slice.reason);
+}
+
 TEST(PrecisionBindingTest, RefusalsSayWhereAndWhat) {
   EXPECT_THAT(Refusal(With(kBinding, "role: bias, route: fp32", "role: bias, route: low-bit")),
               HasSubstr("b.yaml:6:54: tensors[1].route: the role bias is sensitive and stays fp32"));

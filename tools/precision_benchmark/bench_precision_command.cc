@@ -10,8 +10,7 @@ namespace banyan {
 int BenchPrecisionCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   PrecisionOptions options;
   if (std::optional<int> code = ParsePrecisionOptions(arguments, options, out, err); code.has_value()) return *code;
-  return BecomeProgram("examples/fashion_mnist/precision/precision_benchmark", "banyan bench precision", arguments, out,
-                       err);
+  return BecomeProgram("examples/precision/precision_benchmark", "banyan bench precision", arguments, out, err);
 }
 
 }  // namespace banyan

@@ -15,19 +15,23 @@ namespace banyan {
 // What is done to a training from two thirds of it on, to see whether the Supervisor notices.
 enum class Damage { kNone, kLearningRate, kLabels, kPoison };
 
+// What is trained: the network of examples/fashion_mnist, or a transformer that tells the next character.
+enum class TrainedModel { kImages, kText };
+
 struct PrecisionOptions {
-  std::string profile = "deploy/precision/profile.yaml";
-  std::string binding = "deploy/precision/binding.yaml";
+  TrainedModel model = TrainedModel::kImages;
+  std::string profile;  // this and what follows are never empty or 0 after parsing: the model has defaults
+  std::string binding;
   std::vector<std::string> settings;  // names of control settings; never empty after parsing
   bool binds_all = false;             // every tensor is a candidate, sensitive ones too
   bool mean = false;                  // aggregate by mean with error feedback, whatever the profile says
   Damage damage = Damage::kNone;
   int64_t rounds = 900;
   int64_t workers = 8;
-  int64_t batch = 16;  // images per worker and round
+  int64_t batch = 0;  // images or sequences per worker and round
   int64_t seeds = 3;
-  double learning_rate = 0.02;
-  std::string data;    // the dataset's directory
+  double learning_rate = 0;
+  std::string data;    // the directory of images, or a file of text; empty: what Debian's package has
   std::string audit;   // a file for the audit of the last training; empty for none
   std::string losses;  // a file for its losses, as `banyan calibrate` reads them; empty for none
   bool json = false;

@@ -28,6 +28,19 @@ TEST_F(PrecisionOptionsTest, DefaultsCompareFullStaticAndControlled) {
   EXPECT_EQ(options_.seeds, 3);
 }
 
+TEST_F(PrecisionOptionsTest, EachModelHasDefaultsThatFlagsReplace) {
+  EXPECT_EQ(Parse({}), std::nullopt);
+  EXPECT_EQ(options_.model, TrainedModel::kImages);
+  EXPECT_EQ(options_.binding, "deploy/precision/binding.yaml");
+  EXPECT_EQ(options_.batch, 16);
+  options_ = {};
+  EXPECT_EQ(Parse({"--model", "text", "--batch", "4"}), std::nullopt);
+  EXPECT_EQ(options_.model, TrainedModel::kText);
+  EXPECT_EQ(options_.profile, "deploy/precision/text/profile.yaml");
+  EXPECT_EQ(options_.batch, 4);
+  EXPECT_EQ(options_.learning_rate, 0.003);
+}
+
 TEST_F(PrecisionOptionsTest, FlagsAreRead) {
   EXPECT_EQ(
       Parse({"--settings", "no-veto,noise-aware", "--damage", "poison", "--mean", "--bind-all", "--rounds", "50"}),

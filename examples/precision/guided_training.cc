@@ -1,15 +1,10 @@
-#include "examples/fashion_mnist/precision/guided_training.h"
+#include "examples/precision/guided_training.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 #include <vector>
 
-#include "examples/fashion_mnist/batch_order.h"
-#include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/learning_rate.h"
-#include "examples/fashion_mnist/local_momentum.h"
-#include "examples/fashion_mnist/precision/vote_reducer.h"
+#include "examples/precision/vote_reducer.h"
 #include "precision/audit/audit_file.h"
 #include "precision/audit/route_audit.h"
 #include "precision/control/precision_controller.h"
@@ -27,24 +22,17 @@ constexpr int64_t kDiagnoseEvery = 10;
 
 class Training {
  public:
-  Training(const GuidedTraining& options, const ImageSet& training_images)
+  Training(const GuidedTraining& options, GuidedModel& model)
       : options_(options),
-        classifier_({.seed = options.seed, .learning_rate = options.learning_rate}),
+        model_(model),
         controller_(options.profile, options.binding),
         audit_(options.profile.bits_per_element),
-        momentum_(options.momentum),
         damaged_from_(options.rounds - options.rounds / kDamagePart) {
-    for (int64_t rank = 0; rank < options.workers; ++rank) {
-      images_.push_back(TakeShard(training_images, static_cast<int>(rank), static_cast<int>(options.workers)));
-      orders_.emplace_back(images_.back().size(), options.batch,
-                           options.seed * static_cast<uint64_t>(options.workers) + static_cast<uint64_t>(rank));
-    }
-    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
-      const int64_t elements = static_cast<int64_t>(parameter.values.size());
+    for (const GuidedModel::Parameter& parameter : model_.parameters()) {
       Tensor& tensor = tensors_.emplace_back();
       tensor.name = parameter.name;
-      tensor.gradients.assign(static_cast<size_t>(options.workers), std::vector<float>(parameter.values.size()));
-      tensor.slices = options.binding.SlicesOf(parameter.name, elements);
+      tensor.gradients.assign(static_cast<size_t>(options.workers), std::vector<float>(parameter.gradient.size()));
+      tensor.slices = options.binding.SlicesOf(parameter.name, static_cast<int64_t>(parameter.gradient.size()));
       for (const SliceBinding& slice : tensor.slices) {
         tensor.reducers.emplace_back(slice.elements, options.workers, options.profile.rules);
       }
@@ -55,20 +43,18 @@ class Training {
     controller_.BeginRound();
     const double loss = ComputeGradients(round);
     losses_.push_back(loss);
-    for (size_t i = 0; i < tensors_.size(); ++i) Reduce(round, tensors_[i], classifier_.parameters()[i].gradient);
-    for (size_t i = 0; i < tensors_.size(); ++i) momentum_.AddTo(i, classifier_.parameters()[i].gradient);
+    for (size_t i = 0; i < tensors_.size(); ++i) Reduce(round, tensors_[i], model_.parameters()[i].gradient);
     const double part = LearningRatePart(round, options_.rounds);
     const bool spikes = IsDamaged(round, Damage::kLearningRate);
-    classifier_.SetLearningRate(options_.learning_rate * part * (spikes ? kDamagedRate : 1));
-    classifier_.ApplyGradients();
+    model_.ApplyGradients(options_.learning_rate * part * (spikes ? kDamagedRate : 1));
     const int64_t triggers = controller_.supervisor().record().triggers;
     controller_.Observe(
         {round + 1, loss, static_cast<double>(round + 1) / static_cast<double>(options_.rounds), part, std::nullopt});
     if (controller_.supervisor().record().triggers > triggers) Notice(round);
   }
 
-  GuidedOutcome Finish(const ImageSet& test_images) {
-    result_.accuracy = classifier_.MeasureAccuracy(test_images);
+  GuidedOutcome Finish() {
+    result_.quality = model_.Measure();
     result_.candidates = audit_.candidates();
     result_.all = audit_.all();
     result_.triggers = controller_.supervisor().record().triggers;
@@ -100,15 +86,12 @@ class Training {
   // Returns the mean loss of all workers.
   double ComputeGradients(int64_t round) {
     double loss = 0;
+    const int64_t label_shift = IsDamaged(round, Damage::kLabels) ? 1 + round : 0;
     for (int64_t worker = 0; worker < options_.workers; ++worker) {
-      Batch batch = MakeBatch(images_[worker], orders_[worker].Next());
-      if (IsDamaged(round, Damage::kLabels)) {
-        for (int64_t& label : batch.labels) label = (label + 1 + round) % kClasses;
-      }
-      loss += classifier_.ComputeGradients(batch, [](size_t) {}) / static_cast<double>(options_.workers);
+      loss += model_.ComputeGradients(worker, label_shift) / static_cast<double>(options_.workers);
       const float factor = worker == 0 && IsDamaged(round, Damage::kPoison) ? kPoison : 1;
       for (size_t i = 0; i < tensors_.size(); ++i) {
-        const absl::Span<const float> gradient = classifier_.parameters()[i].gradient;
+        const absl::Span<const float> gradient = model_.parameters()[i].gradient;
         std::transform(gradient.begin(), gradient.end(), tensors_[i].gradients[worker].begin(),
                        [factor](float value) { return factor * value; });
       }
@@ -152,13 +135,10 @@ class Training {
   }
 
   const GuidedTraining& options_;
-  Classifier classifier_;
+  GuidedModel& model_;
   PrecisionController controller_;
   RouteAudit audit_;
-  LocalMomentum momentum_;
   const int64_t damaged_from_;
-  std::vector<ImageSet> images_;
-  std::vector<BatchOrder> orders_;
   std::vector<Tensor> tensors_;
   std::vector<double> losses_;
   GuidedResult result_;
@@ -166,11 +146,10 @@ class Training {
 
 }  // namespace
 
-GuidedOutcome RunGuidedTraining(const GuidedTraining& training, const ImageSet& training_images,
-                                const ImageSet& test_images) {
-  Training run(training, training_images);
+GuidedOutcome RunGuidedTraining(const GuidedTraining& training, GuidedModel& model) {
+  Training run(training, model);
   for (int64_t round = 0; round < training.rounds; ++round) run.RunRound(round);
-  return run.Finish(test_images);
+  return run.Finish();
 }
 
 }  // namespace banyan

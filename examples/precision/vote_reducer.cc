@@ -1,4 +1,4 @@
-#include "examples/fashion_mnist/precision/vote_reducer.h"
+#include "examples/precision/vote_reducer.h"
 
 #include <algorithm>
 

@@ -1,18 +1,19 @@
 // What trainings with low-bit rounds came to, as a table and as JSON. Plain values; pure functions.
-#ifndef BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_PRECISION_TABLE_H_
-#define BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_PRECISION_TABLE_H_
+#ifndef BANYAN_EXAMPLES_PRECISION_PRECISION_TABLE_H_
+#define BANYAN_EXAMPLES_PRECISION_PRECISION_TABLE_H_
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/precision/guided_model.h"
 #include "precision/audit/route_audit.h"
 
 namespace banyan {
 
 struct GuidedResult {
-  double accuracy = 0;  // of all test images, after the last round
+  ModelQuality quality;  // after the last round
   RouteCounts candidates;
   RouteCounts all;
   int64_t full_bytes = 0;  // payload that the same training would send in full precision
@@ -37,4 +38,4 @@ std::string PrecisionJson(const std::vector<GuidedRow>& rows);
 
 }  // namespace banyan
 
-#endif  // BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_PRECISION_TABLE_H_
+#endif  // BANYAN_EXAMPLES_PRECISION_PRECISION_TABLE_H_

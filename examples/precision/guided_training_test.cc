@@ -1,9 +1,13 @@
-#include "examples/fashion_mnist/precision/guided_training.h"
+#include "examples/precision/guided_training.h"
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "core/random.h"
 #include "examples/fashion_mnist/classifier.h"
+#include "examples/precision/image_model.h"
+#include "examples/precision/text_model.h"
 
 namespace banyan {
 namespace {
@@ -36,7 +40,6 @@ GuidedTraining Training(const char* controls) {
   training.binding = PrecisionBinding("net", {}, {{"fc1.weight", 102400, {slice}}});
   training.rounds = 40;
   training.workers = 3;
-  training.batch = 4;
   return training;
 }
 
@@ -44,14 +47,18 @@ class GuidedTrainingTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { UseOneThread(); }
 
-  GuidedResult Run(const GuidedTraining& training) {
-    return RunGuidedTraining(training, Images(300, 1), Images(100, 2)).result;
+  GuidedOutcome RunWhole(const GuidedTraining& training) {
+    const ImageSet test_images = Images(100, 2);
+    ImageModel model({.workers = training.workers, .batch = 4}, Images(300, 1), test_images);
+    return RunGuidedTraining(training, model);
   }
+
+  GuidedResult Run(const GuidedTraining& training) { return RunWhole(training).result; }
 };
 
 TEST_F(GuidedTrainingTest, FullPrecisionLearnsAndSendsAllBytes) {
   const GuidedResult result = Run(Training("fp32"));
-  EXPECT_GT(result.accuracy, 0.95);
+  EXPECT_GT(result.quality.accuracy, 0.95);
   EXPECT_EQ(result.sent_ratio(), 1);
   EXPECT_EQ(result.candidates.plain, 40);
 }
@@ -68,14 +75,35 @@ TEST_F(GuidedTrainingTest, ControlledRoundsKeepTheirBudget) {
   EXPECT_EQ(result.candidates.plain, 10);
   EXPECT_GT(result.candidates.low_bit, 0);
   EXPECT_LE(result.candidates.low_bit_share(), 0.53);
-  EXPECT_GT(result.accuracy, 0.95);
+  EXPECT_GT(result.quality.accuracy, 0.95);
 }
 
 TEST_F(GuidedTrainingTest, TheSameSeedGivesTheSameTraining) {
-  const GuidedOutcome first = RunGuidedTraining(Training("calibrated"), Images(300, 1), Images(100, 2));
-  const GuidedOutcome second = RunGuidedTraining(Training("calibrated"), Images(300, 1), Images(100, 2));
+  const GuidedOutcome first = RunWhole(Training("calibrated"));
+  const GuidedOutcome second = RunWhole(Training("calibrated"));
   EXPECT_EQ(first.audit_json, second.audit_json);
-  EXPECT_EQ(first.result.accuracy, second.result.accuracy);
+  EXPECT_EQ(first.result.quality.accuracy, second.result.quality.accuracy);
+}
+
+TEST_F(GuidedTrainingTest, ATransformerLearnsByVotesOfItsMatrices) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "abcdefgh";
+  const absl::StatusOr<TextCorpus> corpus = TextCorpus::Cut(text, 3, kTextContext + 1);
+  ASSERT_TRUE(corpus.ok()) << corpus.status();
+  TextModel model({.workers = 3, .batch = 2, .width = 16, .heads = 2, .layers = 1, .measured = 4}, *corpus);
+  const double before = *model.Measure().nats;
+  GuidedTraining training = Training("static");
+  SliceBinding slice;
+  slice.elements = 16 * 48;
+  slice.role = TensorRole::kEncoder;
+  slice.is_candidate = true;
+  training.binding = PrecisionBinding("text", {}, {{"block0.qkv.weight", slice.elements, {slice}}});
+  training.learning_rate = 0.01;
+  const GuidedResult result = RunGuidedTraining(training, model).result;
+  EXPECT_EQ(result.candidates.low_bit, 40);
+  EXPECT_EQ(result.all.violations, 0);
+  EXPECT_LT(*result.quality.nats, 0.5 * before);
+  EXPECT_GT(result.quality.accuracy, 0.9);
 }
 
 }  // namespace

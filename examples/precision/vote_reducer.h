@@ -1,8 +1,8 @@
 // Reduces the gradients of one slice of all workers, as a job with one root and its workers as leaves would: in full
 // precision, or by votes that are encoded as they would be sent. Keeps the workers' residuals where votes are averaged.
 // Thread-compatible; owned by the training.
-#ifndef BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_VOTE_REDUCER_H_
-#define BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_VOTE_REDUCER_H_
+#ifndef BANYAN_EXAMPLES_PRECISION_VOTE_REDUCER_H_
+#define BANYAN_EXAMPLES_PRECISION_VOTE_REDUCER_H_
 
 #include <cstdint>
 #include <vector>
@@ -32,4 +32,4 @@ class VoteReducer {
 
 }  // namespace banyan
 
-#endif  // BANYAN_EXAMPLES_FASHION_MNIST_PRECISION_VOTE_REDUCER_H_
+#endif  // BANYAN_EXAMPLES_PRECISION_VOTE_REDUCER_H_

@@ -1,7 +1,10 @@
 // The program behind `banyan bench precision`, which LibTorch is in: see tools/precision_benchmark/precision_options.h
 // for its arguments. The table goes to stdout, progress to stderr. Fails where a route was violated.
 
+#include <cstdint>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,8 +15,12 @@
 #include "absl/strings/str_format.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
-#include "examples/fashion_mnist/precision/guided_training.h"
-#include "examples/fashion_mnist/precision/precision_table.h"
+#include "examples/precision/guided_model.h"
+#include "examples/precision/guided_training.h"
+#include "examples/precision/image_model.h"
+#include "examples/precision/precision_table.h"
+#include "examples/precision/text_corpus.h"
+#include "examples/precision/text_model.h"
 #include "posix/stop_signals.h"
 #include "precision/audit/audit_file.h"
 #include "precision/profile/operating_profile.h"
@@ -52,7 +59,6 @@ absl::StatusOr<GuidedTraining> ReadTraining(const PrecisionOptions& options) {
   if (options.mean) training.profile.rules.aggregate = VoteAggregate::kMean;
   training.rounds = options.rounds;
   training.workers = options.workers;
-  training.batch = options.batch;
   training.damage = options.damage;
   training.learning_rate = options.learning_rate;
   return training;
@@ -67,24 +73,48 @@ absl::Status WriteFiles(const PrecisionOptions& options, const GuidedOutcome& la
   return status;
 }
 
+// Makes the model that a seed gives.
+using ModelMaker = std::function<std::unique_ptr<GuidedModel>(uint64_t seed)>;
+
+absl::StatusOr<ModelMaker> ReadImages(const PrecisionOptions& options) {
+  const std::string directory = options.data.empty() ? kFashionMnistDirectory : options.data;
+  absl::StatusOr<ImageSet> training = LoadFashionMnist(directory, Split::kTraining);
+  if (!training.ok()) return training.status();
+  absl::StatusOr<ImageSet> test = LoadFashionMnist(directory, Split::kTest);
+  if (!test.ok()) return test.status();
+  return [training = std::make_shared<ImageSet>(*std::move(training)),
+          test = std::make_shared<ImageSet>(*std::move(test)), &options](uint64_t seed) {
+    return std::make_unique<ImageModel>(
+        ImageModelOptions{.seed = seed, .workers = options.workers, .batch = options.batch}, *training, *test);
+  };
+}
+
+absl::StatusOr<ModelMaker> ReadCorpus(const PrecisionOptions& options) {
+  const absl::StatusOr<std::string> text = ReadText(options.data);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<TextCorpus> corpus = TextCorpus::Cut(*text, options.workers, kTextContext + 1);
+  if (!corpus.ok()) return corpus.status();
+  return [corpus = std::make_shared<TextCorpus>(*std::move(corpus)), &options](uint64_t seed) {
+    return std::make_unique<TextModel>(
+        TextModelOptions{.seed = seed, .workers = options.workers, .batch = options.batch}, *corpus);
+  };
+}
+
 absl::StatusOr<std::vector<GuidedRow>> MakeRows(const PrecisionOptions& options) {
   absl::StatusOr<GuidedTraining> training = ReadTraining(options);
   if (!training.ok()) return training.status();
-  const std::string directory = options.data.empty() ? kFashionMnistDirectory : options.data;
-  const absl::StatusOr<ImageSet> training_images = LoadFashionMnist(directory, Split::kTraining);
-  if (!training_images.ok()) return training_images.status();
-  const absl::StatusOr<ImageSet> test_images = LoadFashionMnist(directory, Split::kTest);
-  if (!test_images.ok()) return test_images.status();
+  const absl::StatusOr<ModelMaker> make_model =
+      options.model == TrainedModel::kText ? ReadCorpus(options) : ReadImages(options);
+  if (!make_model.ok()) return make_model.status();
   std::vector<GuidedRow> rows;
   GuidedOutcome last;
   for (const std::string& setting : options.settings) {
     GuidedRow& row = rows.emplace_back(GuidedRow{setting, {}});
     training->profile.controls = *NamedControls(setting);
     for (int64_t seed = 1; seed <= options.seeds; ++seed) {
-      training->seed = static_cast<uint64_t>(seed);
-      last = RunGuidedTraining(*training, *training_images, *test_images);
-      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", setting, seed, last.result.accuracy,
-                                      last.result.candidates.low_bit_share());
+      last = RunGuidedTraining(*training, *(*make_model)(static_cast<uint64_t>(seed)));
+      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", setting, seed,
+                                      last.result.quality.accuracy, last.result.candidates.low_bit_share());
       row.results.push_back(last.result);
     }
   }

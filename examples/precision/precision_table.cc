@@ -1,4 +1,4 @@
-#include "examples/fashion_mnist/precision/precision_table.h"
+#include "examples/precision/precision_table.h"
 
 #include <algorithm>
 #include <functional>
@@ -14,6 +14,12 @@ double MeanOf(const GuidedRow& row, const std::function<double(const GuidedResul
   double sum = 0;
   for (const GuidedResult& result : row.results) sum += value(result);
   return sum / static_cast<double>(std::max<size_t>(row.results.size(), 1));
+}
+
+// Per character, of a model of text; else "-".
+std::string Nats(const GuidedRow& row) {
+  if (row.results.empty() || !row.results.front().quality.nats.has_value()) return "-";
+  return absl::StrFormat("%.3f", MeanOf(row, [](const GuidedResult& r) { return *r.quality.nats; }));
 }
 
 // "3 of 3 after 4 to 9 rounds"; empty without a damage.
@@ -32,7 +38,8 @@ std::string Noticed(const GuidedRow& row) {
 
 void WriteResult(const GuidedResult& result, JsonWriter& json) {
   json.BeginObject();
-  json.Name("accuracy").Number(result.accuracy);
+  json.Name("accuracy").Number(result.quality.accuracy);
+  if (result.quality.nats.has_value()) json.Name("nats").Number(*result.quality.nats);
   json.Name("low_bit").Integer(static_cast<uint64_t>(result.candidates.low_bit));
   json.Name("fallback").Integer(static_cast<uint64_t>(result.candidates.fallback));
   json.Name("plain").Integer(static_cast<uint64_t>(result.candidates.plain));
@@ -57,22 +64,23 @@ void WriteResult(const GuidedResult& result, JsonWriter& json) {
 std::string PrecisionText(const std::vector<GuidedRow>& rows) {
   std::string text = absl::StrFormat(
       "Means over seeds. Low-bit share, L/F/P and vetoes are of tensors that may go low-bit; traffic is of all.\n\n"
-      "%-20s %9s %9s %9s %18s %6s %6s %9s %6s  %s\n",
-      "setting", "accuracy", "lowest", "low-bit", "L/F/P", "MGTR", "sent", "triggers", "false", "damage noticed");
+      "%-20s %9s %9s %6s %9s %18s %6s %6s %9s %6s  %s\n",
+      "setting", "accuracy", "lowest", "nats", "low-bit", "L/F/P", "MGTR", "sent", "triggers", "false",
+      "damage noticed");
   for (const GuidedRow& row : rows) {
     double lowest = 1;
     RouteCounts counts;
     int64_t violations = 0;
     for (const GuidedResult& result : row.results) {
-      lowest = std::min(lowest, result.accuracy);
+      lowest = std::min(lowest, result.quality.accuracy);
       counts.Add(result.candidates);
       violations += result.all.violations;
     }
     const std::string paths = absl::StrCat("L", counts.low_bit, "/F", counts.fallback, "/P", counts.plain);
     absl::StrAppendFormat(
-        &text, "%-20s %8.2f%% %8.2f%% %8.2f%% %18s %6.3f %6.3f %9.1f %6.1f  %s\n", row.setting,
-        100 * MeanOf(row, [](const GuidedResult& r) { return r.accuracy; }), 100 * lowest, 100 * counts.low_bit_share(),
-        paths, MeanOf(row, [](const GuidedResult& r) { return r.all.traffic_ratio(); }),
+        &text, "%-20s %8.2f%% %8.2f%% %6s %8.2f%% %18s %6.3f %6.3f %9.1f %6.1f  %s\n", row.setting,
+        100 * MeanOf(row, [](const GuidedResult& r) { return r.quality.accuracy; }), 100 * lowest, Nats(row),
+        100 * counts.low_bit_share(), paths, MeanOf(row, [](const GuidedResult& r) { return r.all.traffic_ratio(); }),
         MeanOf(row, [](const GuidedResult& r) { return r.sent_ratio(); }),
         MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.triggers); }),
         MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.false_triggers); }), Noticed(row));
