@@ -84,15 +84,17 @@ std::string Get(const std::string& page, const std::string& path) {
   return answer.substr(answer.find(kHeadersEnd) + kHeadersEnd.size());
 }
 
+// With a home that Chromium may write to.
+constexpr char kLook[] = R"sh(
+command -v chromium >/dev/null || { echo "chromium is not installed: no browser looked"; exit 0; }
+export HOME="$TEST_TMPDIR"
+exec python3 tools/page/look.py "$1" --until "$2"
+)sh";
+
 // Opens the page in Chromium, where it is installed.
 void Look(const std::string& page) {
   const absl::StatusOr<std::unique_ptr<ChildProcess>> look = ChildProcess::Start(
-      {.name = "look.py",
-       .arguments = {"/bin/sh", "-c",
-                     "command -v chromium >/dev/null || { echo no chromium: no browser looked; exit 0; }; "
-                     "exec python3 tools/page/look.py \"$1\" --until \"$2\"",
-                     "sh", page, kShown},
-       .log_path = ""});
+      {.name = "look.py", .arguments = {"/bin/sh", "-c", kLook, "sh", page, kShown}, .log_path = ""});
   ASSERT_TRUE(look.ok()) << look.status();
   EXPECT_TRUE((*look)->WaitUntilEnded(kPatience));
   EXPECT_EQ((*look)->failure(), "");
@@ -120,7 +122,7 @@ TEST(RecordedJobTest, ARunningJobIsRecordedByAnObserverWithItsTraces) {
   const std::unique_ptr<ChildProcess> view = job.StartCommand("view", {"view", path, "--speed", "100"});
   const std::string page = PageOf(job);
   const std::string at_end = Get(page, absl::StrCat("/api/recording/at/", recording->to_s() + 1));
-  EXPECT_THAT(at_end, HasSubstr(absl::StrCat("\"next_s\":null,\"trace\":", recording->traces() - 1, ",\"status\":{")));
+  EXPECT_THAT(at_end, HasSubstr(absl::StrCat("\"next_s\":null,\"trace\":", recording->traces() - 1, ",\"traced_s\":")));
   EXPECT_THAT(at_end, HasSubstr(*recording->Read(recording->size() - 1)));
   EXPECT_EQ(Get(page, "/api/recording/trace/0"), *recording->ReadTrace(0));
   Look(page);
