@@ -51,8 +51,7 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
   line.Text("record", "FILE",
-            "write what is answered, with its time, for `banyan view`, and trace a round now and then, which another "
-            "`banyan trace` waits for",
+            "write what is answered, with its time, for `banyan view`, and have a round traced now and then",
             &flags.record);
   line.Needs("record", "watch");
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,

@@ -26,6 +26,8 @@ constexpr size_t kSamplesOfPart = 20;
 
 std::string Seconds(double at_s) { return absl::StrFormat("%.3f", at_s); }
 
+std::string SecondsOrNull(std::optional<double> at_s) { return at_s.has_value() ? Seconds(*at_s) : "null"; }
+
 // The page's files, whose HTML says to its script that it shows a recording.
 std::vector<HttpRoute> PageRoutes() {
   std::vector<HttpRoute> routes;
@@ -83,15 +85,17 @@ absl::StatusOr<std::string> RecordingServer::At(double at_s) const {
   const absl::StatusOr<std::string> status = recording_.Read(moment);
   if (!status.ok()) return status;
   const std::optional<size_t> trace = recording_.FindTrace(at_s);
-  double since_s = recording_.at_s(moment);
-  if (trace.has_value()) since_s = std::max(since_s, recording_.trace_at_s(*trace));
+  std::optional<double> traced_s;
+  if (trace.has_value()) traced_s = recording_.trace_at_s(*trace);
   std::optional<double> next_s;
   if (moment + 1 < recording_.size()) next_s = recording_.at_s(moment + 1);
   if (const size_t next = trace.has_value() ? *trace + 1 : 0; next < recording_.traces()) {
     next_s = std::min(next_s.value_or(recording_.to_s()), recording_.trace_at_s(next));
   }
-  return absl::StrCat("{\"at_s\":", Seconds(since_s), ",\"next_s\":", next_s.has_value() ? Seconds(*next_s) : "null",
-                      ",\"trace\":", trace.has_value() ? absl::StrCat(*trace) : "null", ",\"status\":", *status, "}");
+  const double since_s = std::max(recording_.at_s(moment), traced_s.value_or(recording_.from_s()));
+  return absl::StrCat("{\"at_s\":", Seconds(since_s), ",\"next_s\":", SecondsOrNull(next_s),
+                      ",\"trace\":", trace.has_value() ? absl::StrCat(*trace) : "null",
+                      ",\"traced_s\":", SecondsOrNull(traced_s), ",\"status\":", *status, "}");
 }
 
 absl::StatusOr<std::string> RecordingServer::History(size_t part) const {

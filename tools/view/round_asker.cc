@@ -10,8 +10,8 @@ namespace banyan {
 namespace {
 
 constexpr char kRunning[] = "running";
-// Until all nodes note, and rounds that are open then: the traced one is several rounds away.
-constexpr int kRoundsOfPatience = 8;
+// Up to 16 rounds may be open when all nodes note, and the traced one comes after them.
+constexpr int kRoundsOfPatience = 24;
 // Beyond the time for which nodes note, for what they send.
 constexpr absl::Duration kGrace = absl::Minutes(1);
 

@@ -62,7 +62,7 @@ TEST_F(RoundAskerTest, AsksWhenRoundsGoOnAndHandsOutWhatComes) {
 
 TEST_F(RoundAskerTest, WaitsLongerForLongRounds) {
   asker_.Next(StatusOf(3), At(0));
-  EXPECT_EQ(asker_.Next(StatusOf(5), At(100)), (TraceRounds{1, absl::Seconds(400)}));
+  EXPECT_EQ(asker_.Next(StatusOf(5), At(100)), (TraceRounds{1, absl::Seconds(1200)}));
   // Of another job, which starts anew.
   EXPECT_EQ(asker_.Next(StatusOf(1), At(9000)), std::nullopt);
   EXPECT_EQ(asker_.Next(StatusOf(2), At(20000)), (TraceRounds{1, RoundAsker::kMostPatience}));

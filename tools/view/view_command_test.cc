@@ -76,7 +76,7 @@ TEST(RecordingServerTest, ServesThePageAndEachMoment) {
                        R"({"from_s":100.000,"to_s":109.000,"speed":2.5,"history_parts":1})"));
   const auto moment = [](int second, const std::string& next) {
     return absl::StrCat("\r\n\r\n{\"at_s\":", 100 + second, ".000,\"next_s\":", next,
-                        ",\"trace\":null,\"status\":", StatusAt(second, 10), "}");
+                        ",\"trace\":null,\"traced_s\":null,\"status\":", StatusAt(second, 10), "}");
   };
   EXPECT_THAT(served.Get("/api/recording/at/0"), EndsWith(moment(0, "101.000")));
   EXPECT_THAT(served.Get("/api/recording/at/104.999"), EndsWith(moment(4, "105.000")));
@@ -107,10 +107,10 @@ TEST(RecordingServerTest, TellsTheLastTracedRoundUntilEachMoment) {
     return answer.substr(begin, answer.find(",\"status\"") - begin);
   };
   EXPECT_THAT(served.Get("/api/recording/facts"), HasSubstr(R"({"from_s":1.000,"to_s":3.000,)"));
-  EXPECT_EQ(at("1.499"), R"({"at_s":1.000,"next_s":1.500,"trace":null)");
-  EXPECT_EQ(at("1.5"), R"({"at_s":1.500,"next_s":2.000,"trace":0)");
-  EXPECT_EQ(at("2.9"), R"({"at_s":2.000,"next_s":3.000,"trace":1)");
-  EXPECT_EQ(at("3"), R"({"at_s":3.000,"next_s":null,"trace":2)");
+  EXPECT_EQ(at("1.499"), R"({"at_s":1.000,"next_s":1.500,"trace":null,"traced_s":null)");
+  EXPECT_EQ(at("1.5"), R"({"at_s":1.500,"next_s":2.000,"trace":0,"traced_s":1.500)");
+  EXPECT_EQ(at("2.9"), R"({"at_s":2.000,"next_s":3.000,"trace":1,"traced_s":2.000)");
+  EXPECT_EQ(at("3"), R"({"at_s":3.000,"next_s":null,"trace":2,"traced_s":3.000)");
   EXPECT_THAT(served.Get("/api/recording/trace/1"), EndsWith("\r\n\r\n" + RoundChartJson(chart(6))));
   EXPECT_THAT(served.Get("/api/recording/trace/3"), HasSubstr(" 404 "));
 }

@@ -5,8 +5,8 @@ import { TracedRound } from "./trace";
 export interface Listener {
   onStatus(status: Status): void;
   onHistory(news: HistoryNews): void;
-  // null while no round has been traced.
-  onTrace(traced: TracedRound | null): void;
+  // null while no round has been traced. `note` is said beside it.
+  onTrace(traced: TracedRound | null, note?: string): void;
   // `live` is false while nobody answers.
   onConnection(live: boolean): void;
 }

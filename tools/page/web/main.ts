@@ -198,7 +198,7 @@ const listener: Listener = {
     history.add(newer);
     showCharts();
   },
-  onTrace: (round) => traced.set(round),
+  onTrace: (round, note) => traced.set(round, note),
   onConnection: (live) => {
     byId("live").className = live ? "live" : "";
     setText("live", live ? (isRecording ? "recording" : "live") : "no answer");

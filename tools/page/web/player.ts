@@ -16,6 +16,7 @@ interface Moment {
   at_s: number;
   next_s: number | null;
   trace: number | null; // its number
+  traced_s: number | null;
   status: Status;
 }
 
@@ -149,7 +150,8 @@ export class Player {
         const isNew = moment.trace !== this.shownTrace;
         const traced = isNew && moment.trace !== null ? await ask<TracedRound>(`trace/${moment.trace}`) : null;
         if (turn !== this.turn) return;
-        if (isNew) this.listener.onTrace(traced);
+        const tracedS = (moment.traced_s ?? 0) - this.facts.from_s;
+        if (isNew) this.listener.onTrace(traced, `the last one traced by then, at ${format.elapsed(tracedS)}`);
         this.shownTrace = moment.trace;
         this.take(moment);
       } catch {

@@ -98,14 +98,15 @@ export class RoundChart {
     new ResizeObserver(() => this.draw()).observe(this.svg);
   }
 
-  // null: there is none yet.
-  set(traced: TracedRound | null): void {
+  // null: there is none yet. `note` comes before the other notes.
+  set(traced: TracedRound | null, note = ""): void {
     this.traced = traced;
     this.box.hidden = traced === null;
     if (traced === null) return;
     const sentence = traced.sentence ?? "no round was complete at all nodes in the last trace";
     this.write(".sentence", sentence.charAt(0).toUpperCase() + sentence.slice(1));
     const notes = traced.missing.map((row) => `without ${row.node}: ${row.reason}`);
+    if (note !== "") notes.unshift(note);
     if (traced.links_left_out) notes.push(`${traced.links_left_out} links that carried less are not shown`);
     this.write(".note", notes.join("; "));
     this.parts.set(traced.path ?? []);
