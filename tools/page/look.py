@@ -9,6 +9,7 @@ import argparse
 import base64
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -93,6 +94,8 @@ class Browser:
 
     def _read(self):
         while b"\0" not in self._rest:
+            if not select.select([self._in], [], [], PATIENCE_S)[0]:
+                sys.exit(f"look.py: chromium has said nothing for {PATIENCE_S} s")
             data = os.read(self._in, 1 << 16)
             if not data:
                 sys.exit("look.py: chromium has ended")

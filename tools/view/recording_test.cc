@@ -74,6 +74,19 @@ TEST(RecordingTest, HasWhatWasWritten) {
   EXPECT_EQ(recording->Find(start_s + 99), 2u);
 }
 
+TEST(RecordingTest, OpensThoughTheClockWasSetBack) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/set_back");
+  const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  for (double at_s : {100.0, 40.0, 41.0, 101.0}) ASSERT_TRUE((*writer)->Add(at_s, StatusOf(1)).ok());
+  ASSERT_TRUE((*writer)->AddTrace(50, ChartOf(3)).ok());
+  const absl::StatusOr<Recording> recording = Recording::Open(path);
+  ASSERT_TRUE(recording.ok()) << recording.status();
+  EXPECT_EQ(recording->size(), 4u);
+  EXPECT_EQ(recording->traces(), 1u);
+  EXPECT_EQ(recording->to_s(), 101);
+}
+
 TEST(RecordingTest, HasTheTracesBesideTheStatuses) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/traced");
   const absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Open(path);

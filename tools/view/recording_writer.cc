@@ -1,5 +1,6 @@
 #include "tools/view/recording_writer.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -16,13 +17,15 @@ absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Open(const std
 }
 
 absl::Status RecordingWriter::Add(double at_s, absl::string_view status) {
-  const absl::StatusOr<std::string> line = MakeRecordingLine(at_s, status);
+  const absl::StatusOr<std::string> line = MakeRecordingLine(Advance(at_s), status);
   return line.ok() ? Write(*line) : line.status();
 }
 
 absl::Status RecordingWriter::AddTrace(double at_s, const RoundChart& chart) {
-  return Write(MakeTraceLine(at_s, chart));
+  return Write(MakeTraceLine(Advance(at_s), chart));
 }
+
+double RecordingWriter::Advance(double at_s) { return last_s_ = std::max(last_s_, at_s); }
 
 absl::Status RecordingWriter::Write(const std::string& line) {
   errno = 0;
