@@ -40,6 +40,7 @@ constexpr double kWithFixedOrder = 0.3;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr uint64_t kPrecisionSeed = 0xB175;
 constexpr uint64_t kMeanVotesSeed = 0x3EA2;
+constexpr uint64_t kSlicesSeed = 0x511C;
 constexpr double kWithOptimizer = 0.25;
 
 template <typename T, size_t N>
@@ -338,6 +339,8 @@ void AddPrecision(uint64_t seed, FaultScenario* scenario) {
     tensors.push_back({tensor.name, tensor.elements, {slice}});
   }
   cluster.precision = PrecisionFiles{std::move(profile), PrecisionBinding("simulated", {}, std::move(tensors))};
+  Random slices(seed ^ kSlicesSeed);
+  if (slices.Chance(0.4)) cluster.precision->binding = DrawSlices(cluster.plan, &slices);
   const uint64_t rises_every = static_cast<uint64_t>(random.Between(4, 12));
   cluster.plan.loss = [rises_every](Round round) {
     return 1 / static_cast<double>(round.value()) + (round.value() % rises_every == 0 ? 5 : 0);
