@@ -73,7 +73,6 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   policies_.replanner().Restore(restorer.measured());
   keys_.UseChunks(policies_.policies().SmallestChunk());
   precision_.Restore(policies_.publisher().precision());
-  policies_.OnRoundsRestored();
   if (const std::string others = precision_.DescribeOtherSlices(); !others.empty()) context_.LogWarning(others);
   return absl::OkStatus();
 }

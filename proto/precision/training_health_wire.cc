@@ -12,6 +12,11 @@ namespace {
 // Whatever digits it is written with, it can be read again.
 constexpr double kLargestLoss = 1e308;
 
+// Undoes FiniteLoss, but for the sign of what is no number. Who smooths losses would not get over a very large one.
+double OriginalLoss(double loss) {
+  return std::abs(loss) < kLargestLoss ? loss : std::copysign(std::numeric_limits<double>::infinity(), loss);
+}
+
 }  // namespace
 
 double FiniteLoss(double loss) {
@@ -33,7 +38,7 @@ HealthReport Read(const wire::HealthReport& from, FieldReader fields) {
   HealthReport report;
   report.worker = WorkerId(fields.Between("worker", from.worker(), 0u, kMaxWorkersPerNode - 1));
   report.health.step = fields.Between("step", from.step(), int64_t{0}, std::numeric_limits<int64_t>::max());
-  report.health.loss = fields.FiniteBetween("loss", from.loss(), -kLargestLoss, kLargestLoss);
+  report.health.loss = OriginalLoss(fields.FiniteBetween("loss", from.loss(), -kLargestLoss, kLargestLoss));
   report.health.progress = fields.FiniteBetween("progress", from.progress(), 0, 1);
   report.health.learning_rate_fraction =
       fields.FiniteBetween("learning_rate_fraction", from.learning_rate_fraction(), 0, 1);

@@ -74,9 +74,8 @@ class PolicyControl {
     rounds_->UseRoutes(routes);
     publisher_.UseRoutes(routes);
   }
-  // Rounds come from the records of an earlier start, perhaps with routes of a binding that was edited since.
-  void OnRoundsRestored() { has_restored_rounds_ = true; }
-  // Publishes the policy in use anew where routes have changed, so that leases with former ones end.
+  // Publishes the policy in use anew where routes have changed, so that leases with former ones end. The first time it
+  // looks at each key's rounds, which may be of an earlier start with another binding.
   void ReviewRoutes();
   // Ends leases under earlier policies early, as far as that is not done or under way. To be called after each step.
   void ReviewLeases() { cutter_.Review(publisher_.last_version()); }
@@ -127,7 +126,7 @@ class PolicyControl {
   std::string epoch_reason_;
   std::string epoch_failure_;
   const RouteSource* routes_ = nullptr;
-  bool has_restored_rounds_ = false;  // whose routes nobody has reviewed yet
+  bool has_reviewed_rounds_ = false;
 };
 
 }  // namespace banyan
