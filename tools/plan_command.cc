@@ -228,8 +228,11 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   PlanFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.path.empty() == flags.measurements.empty()) {
+  if (flags.path.empty() && flags.measurements.empty()) {
     return line.UsageError("missing argument OVERLAY.yaml, or --from-measurements FILE", err);
+  }
+  if (!flags.path.empty() && !flags.measurements.empty()) {
+    return line.UsageError("OVERLAY.yaml and --from-measurements exclude each other", err);
   }
   if (flags.yaml) return PrintOverlay(flags, out, err);
   absl::StatusOr<OverlayConfig> overlay = OverlayOf(flags);

@@ -153,6 +153,7 @@ TEST(PlanCommandTest, PlansFromMeasurements) {
               HasSubstr("bad.csv:1: expected a rate"));
   EXPECT_EQ(Plan({}).code, 2);
   EXPECT_EQ(Plan({kInternet2, "--from-measurements", table}).code, 2);
+  EXPECT_THAT(Plan({kInternet2, "--from-measurements", table}).err, HasSubstr("exclude each other"));
 }
 
 // JSON is YAML, so the parser of overlays reads it.

@@ -85,6 +85,7 @@ int VetoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
       "banyan veto --scope encoder --scheduler tcp://127.0.0.1:7700");
   line.Repeated("scope", "NAME", "a scope of the profile: a role or a tensor (default all)",
                 [&order](absl::string_view scope) {
+                  if (scope.empty()) return absl::InvalidArgumentError("expected a name, got nothing");
                   order.scopes.emplace_back(scope);
                   return absl::OkStatus();
                 });

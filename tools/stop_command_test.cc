@@ -80,6 +80,11 @@ TEST_F(StopCommandTest, VetoesScopesAndLiftsVetoes) {
   EXPECT_EQ(std::get<VetoLowBit>(*asked_), (VetoLowBit{{}, true}));
 }
 
+TEST_F(StopCommandTest, RefusesAScopeWithoutAName) {
+  EXPECT_EQ(Run(VetoCommand, {"--scope", "", "--scheduler", "tcp://127.0.0.1:1"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("banyan veto: --scope: expected a name, got nothing"));
+}
+
 TEST_F(StopCommandTest, SaysWhyItIsRefused) {
   EXPECT_EQ(RunWith(RemoveCommand, {false, "no such node"}, {"n9"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("banyan remove: refused, nothing has changed: no such node"));

@@ -301,7 +301,7 @@ class LibrarySession(Session):
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
         views = [_bytes_of(value) for value in parts.values()]
-        names = (c_char_p * len(views))(*(name.encode() for name in parts))
+        names = (c_char_p * len(views))(*(_name_of(name) for name in parts))
         memory = (c_void_p * len(views))(*(address for address, _, _ in views))
         sizes = (c_size_t * len(views))(*(size for _, size, _ in views))
         self._raise(self._library.banyan_share_state(self._handle, len(views), names, memory, sizes))
@@ -358,9 +358,9 @@ def _arguments(
         return []
     if kind in ("report_loss", "report_health"):
         return list(numbers)
-    read, written, name = addresses_of(inputs), addresses_of(results), key.encode()
+    read, written, name = addresses_of(inputs), addresses_of(results), _name_of(key)
     if kind == "init_group":
-        parts = (c_char_p * len(names))(*(each.encode() for each in names))
+        parts = (c_char_p * len(names))(*(_name_of(each) for each in names))
         return [name, len(inputs), parts, read, written if results else None, sizes_of(inputs)]
     given = inputs or results
     if kind == "push_pull_group":
@@ -370,6 +370,17 @@ def _arguments(
         _check_counts(key, inputs, results)
     each = [values.address or None for values in inputs + results]
     return [name, *each, given[0].count]
+
+
+def _name_of(text: str) -> bytes:
+    """Returns a name for C, where a zero byte would end it. What else a name must not have, the library says."""
+    try:
+        name = text.encode()
+    except UnicodeEncodeError:
+        name = b"\0"
+    if b"\0" in name:
+        raise InvalidArgument(f"expected a name of printable ASCII characters, got {text!r}")
+    return name
 
 
 def _type_of(values: List[Values]) -> int:

@@ -96,6 +96,18 @@ class RoundsTest(unittest.TestCase):
 
         self.assertEqual(together(self.job, body), [[1.5], [1.5]])
 
+    def test_names_are_whole(self):
+        def body(session, number):
+            session.init("w", array("f", [0]))
+            for name in ("w\0", "w\0x", "w\ud800"):  # a C string would end at the zero
+                with self.assertRaisesRegex(banyan.InvalidArgument, "printable ASCII"):
+                    session.push(name, array("f", [1]))
+                with self.assertRaisesRegex(banyan.InvalidArgument, "printable ASCII"):
+                    session.init_group("g", {name: array("f", [1])})
+            return list(session.all_reduce("w", array("f", [number])))
+
+        self.assertEqual(together(self.job, body), [[1.5], [1.5]])
+
     def test_errors_tell_what_and_whom(self):
         gate = threading.Barrier(2)
 
