@@ -66,6 +66,13 @@ expect 1 "the file is empty" bash -c '"$@" <&-' - "$banyan" plan -
 printf 'nodes:\n\t- a\n' | expect 1 "-:2:1: a tab indents this line" "$banyan" sim -
 expect 2 "--changes: OVERLAY.yaml is standard input already" "$banyan" sim - --changes -
 
+# Who reads no further, as head, need not be told; the first piece of this is written before the last.
+exec 7> >(:)
+wait $!
+said="$("$banyan" sim "$sample" --rounds 100 --model-bytes 1MB --json 2>&1 >&7)" && fail "expected an exit code for what nobody reads"
+[[ -z "$said" ]] || fail "expected no word on a reader that has gone, got: $said"
+exec 7>&-
+
 # Sizes and times as people write them, and as they do not.
 for size in 46MB 46M 1.5G 64MiB 1e6 46000000; do
   "$banyan" plan "$sample" --model-bytes "$size" >/dev/null || fail "expected $size to be a size"

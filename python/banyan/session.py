@@ -22,6 +22,8 @@ _log = logging.getLogger("banyan")
 _ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
 _CLOSE_SECONDS = 5.0
 _BATCH = 256
+_MOST_STEPS = 2**63 - 1
+_MOST_PRIORITY = 2**31 - 1
 _LEAST_FRACTION = 1e-12  # of a learning rate: 0 means in banyan.h that nobody knows
 
 _open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
@@ -141,7 +143,7 @@ class Session:
 
     def report_loss(self, step: int, loss: float) -> None:
         """Tells the loss of a training step, for `banyan status`; does not wait."""
-        self._start("report_loss", "", [], [], None, numbers=(step, float(loss)))
+        self._start("report_loss", "", [], [], None, numbers=(_within("step", step, 0, _MOST_STEPS), float(loss)))
 
     def report_health(
         self, step: int, loss: float, *, progress: float = 0.0, learning_rate_fraction: float = 1.0,
@@ -153,7 +155,7 @@ class Session:
         run that is done, `learning_rate_fraction` is of the largest learning rate; of a `metric`, larger is better.
         """
         health = sized(
-            Health, step=step, loss=float(loss), progress=float(progress),
+            Health, step=_within("step", step, 0, _MOST_STEPS), loss=float(loss), progress=float(progress),
             learning_rate_fraction=max(float(learning_rate_fraction), _LEAST_FRACTION), metric=metric,
             has_metric=int(metric is not None),
         )
@@ -281,6 +283,7 @@ class LibrarySession(Session):
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, priority: int,
         names: Sequence[str], numbers: Tuple[Any, ...],
     ) -> Ticket:
+        priority = _within("priority", priority, -_MOST_PRIORITY - 1, _MOST_PRIORITY)
         arguments = _arguments(kind, key, inputs, results, names, numbers)
         ticket = Ticket(self, key, result, results)
         with self._lock:
@@ -309,6 +312,7 @@ class LibrarySession(Session):
 
     def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
         seconds = -1.0 if timeout is None else timeout
+        step = _within("step", step, 0, _MOST_STEPS)
         self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle, step, seconds)))
 
     def fetch_state(self, timeout: Optional[float] = None) -> int:
@@ -370,6 +374,13 @@ def _arguments(
         _check_counts(key, inputs, results)
     each = [values.address or None for values in inputs + results]
     return [name, *each, given[0].count]
+
+
+def _within(what: str, value: int, least: int, most: int) -> int:
+    """Returns the number; ctypes would cut what is too large for the library."""
+    if not least <= value <= most:
+        raise InvalidArgument(f"expected a {what} from {least} to {most}, got {value}")
+    return value
 
 
 def _name_of(text: str) -> bytes:

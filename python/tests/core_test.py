@@ -71,6 +71,11 @@ class RoundsTest(unittest.TestCase):
             session.report_health(2, 0.5, progress=0.25, learning_rate_fraction=0, metric=1).wait(300)
             with self.assertRaises(banyan.InvalidArgument):
                 session.report_health(3, 0.5, progress=2)
+            for step in (-1, 2**63):
+                with self.assertRaisesRegex(banyan.InvalidArgument, "expected a step from 0"):
+                    session.report_loss(step, 0.5)
+            with self.assertRaisesRegex(banyan.InvalidArgument, "expected a priority"):
+                session.push("w", array("f", [number, 0]), priority=2**31)
             session.check()
             return mean, pulled, [list(part) for part in parts], flushed, sent
 

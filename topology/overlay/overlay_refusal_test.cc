@@ -151,6 +151,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "nodes: expected a list such as [{name: n1}, {name: n2}], got a map"},
         Refusal{"Nameless", "nodes: [{name: n1}, {workers: 1}]\n", 1, "nodes[1].name is missing"},
         Refusal{"BadName", "nodes: [{name: n1}, {name: 'a b'}]\n", 1, "expected a name"},
+        Refusal{"NameOfAFolder", "nodes: [{name: n1}, {name: '..'}]\n", 1, "not with '-' or '.' first, got '..'"},
+        Refusal{"NameLikeAFlag", "nodes: [{name: n1}, {name: -h}]\n", 1, "not with '-' or '.' first"},
         Refusal{"LongName", "nodes: [{name: n1}, {name: " + std::string(65, 'x') + "}]\n", 1, "expected a name"},
         Refusal{"SameName", "nodes:\n  - {name: n1}\n  - {name: n1}\n", 3, "two nodes have the name 'n1'"},
         Refusal{"SameAddress", "nodes:\n  - {name: a, address: tcp://h:1}\n  - {name: b, address: tcp://h:1}\n", 3,

@@ -206,7 +206,9 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
 }
 
 bool IsName(absl::string_view text) {
-  return !text.empty() && text.size() <= kLongestName && std::all_of(text.begin(), text.end(), IsNameCharacter);
+  // A name is part of paths and stands on command lines, where these would be something else.
+  if (text.empty() || text[0] == '.' || text[0] == '-') return false;
+  return text.size() <= kLongestName && std::all_of(text.begin(), text.end(), IsNameCharacter);
 }
 
 bool IsWord(const YamlValue& value, absl::string_view word) { return IsPlainScalar(value) && value.scalar == word; }

@@ -66,7 +66,7 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
 bool IsWord(const YamlValue& value, absl::string_view word);
 // Returns whether `text` can name a node or a job, as kNameRule says.
 bool IsName(absl::string_view text);
-inline constexpr char kNameRule[] = "a name of 1 to 64 letters, digits, '-', '_' or '.'";
+inline constexpr char kNameRule[] = "a name of 1 to 64 letters, digits, '-', '_' or '.', not with '-' or '.' first";
 // Describes `value` in messages, shortened: "'x'", "a list", "a map", "nothing".
 std::string Describe(const YamlValue& value);
 
