@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <sstream>
+#include <type_traits>
 #include <utility>
 
 namespace banyan {
@@ -64,8 +66,23 @@ absl::Span<uint8_t> BytesOf(Value* values, int64_t count) {
   return {reinterpret_cast<uint8_t*>(values), static_cast<size_t>(count) * sizeof(Value)};
 }
 
-// Where LibTorch keeps what an optimizer knows of a parameter.
-std::string StateKey(const torch::Tensor& parameter) { return c10::guts::to_string(parameter.unsafeGetTensorImpl()); }
+// Where LibTorch keeps what an optimizer knows of a parameter: a text in version 1.13, a pointer in 2.6.
+template <typename Key>
+Key KeyOf(torch::TensorImpl* parameter) {
+  if constexpr (std::is_pointer_v<Key>) {
+    return parameter;
+  } else {
+    std::ostringstream text;
+    text << parameter;
+    return text.str();
+  }
+}
+
+using StateMap = std::remove_reference_t<decltype(std::declval<torch::optim::Optimizer&>().state())>;
+
+StateMap::key_type StateKey(const torch::Tensor& parameter) {
+  return KeyOf<StateMap::key_type>(parameter.unsafeGetTensorImpl());
+}
 
 // Adam begins with this by itself, but only at its first step.
 void MakeMoments(const torch::Tensor& parameter, torch::optim::Optimizer& optimizer) {
