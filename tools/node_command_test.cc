@@ -38,7 +38,10 @@ TEST_F(NodeCommandTest, NeedsANameAndAScheduler) {
 
 TEST_F(NodeCommandTest, RefusesNamesThatNoOverlayHas) {
   EXPECT_EQ(Run({"--name", "a b", "--scheduler", "tcp://h:1"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("--name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', got 'a b'"));
+  EXPECT_THAT(
+      err_.str(),
+      HasSubstr(
+          "--name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', not with '-' or '.' first, got 'a b'"));
   EXPECT_EQ(Run({"--name", "n1", "--job", std::string(65, 'j'), "--scheduler", "tcp://h:1"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--job: expected a name"));
 }
