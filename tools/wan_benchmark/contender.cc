@@ -75,6 +75,11 @@ std::vector<Contender> AdaptiveContenders(uint64_t seed) {
   made.push_back(Told(contender, "alone", "    told the nodes alone", {ToldLinks::Kind::kNodes}));
   made.push_back(Told(contender, "blind", "    told no rates", {ToldLinks::Kind::kNone}));
   made.push_back(Told(contender, "wrong", "    told wrong rates", {ToldLinks::Kind::kWrong, seed}));
+  Contender votes = contender;
+  votes.name = "packed-votes";
+  votes.description = "    low-bit rounds";
+  votes.votes = true;
+  made.push_back(votes);
   made.push_back(contender);
   return made;
 }

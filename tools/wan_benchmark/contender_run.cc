@@ -244,7 +244,7 @@ class ContenderRun {
 
   // Members end by themselves once the gate is closed, and what they count on after them.
   void End() {
-    const bool settles = !contender_.codec.empty();
+    const bool settles = contender_.is_lossy();
     const absl::Time deadline = absl::Now() + (settles ? kSettlingTime : kEndTime);
     if (gate_ != nullptr && result_.status.ok()) {
       for (const std::unique_ptr<ChildProcess>& child : children_) {

@@ -14,6 +14,8 @@ namespace banyan {
 namespace {
 
 constexpr char kAgentFile[] = "agent.sh";
+constexpr char kVotesProfileFile[] = "votes_profile.yaml";
+constexpr char kVotesBindingFile[] = "votes_binding.yaml";
 // What a node's TUN device is called.
 constexpr char kDevice[] = "wan0";
 constexpr double kBitsPerMegabit = 1e6;
@@ -60,9 +62,26 @@ std::vector<std::string> WithKey(std::vector<std::string> command, const std::st
   return command;
 }
 
+// Every round is low-bit, whatever it costs.
+constexpr char kVotesProfile[] =
+    "schema: 1\nprofile: bench-wan\nprovenance: {source: none, made_by: banyan bench wan, evidence: none}\n"
+    "mode: binary\nscope: model\nformat: {aggregate: mean}\nguard: forced\ncontrols: static\n"
+    "detector: {slack: 1, threshold: 1}\n";
+
+std::string VotesBinding(const BenchPlace& place) {
+  return absl::StrCat("schema: 1\nbinding: bench-wan\n",
+                      "provenance: {source: none, made_by: banyan bench wan, evidence: none}\n",
+                      "tensors: [{name: values, elements: ", place.elements,
+                      ", role: encoder, route: low-bit, reason: what is measured}]\n");
+}
+
 ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
   setup.files.emplace_back(kJobOverlayFile, MakeJobOverlay(contender, place));
+  if (contender.votes) {
+    setup.files.emplace_back(kVotesProfileFile, kVotesProfile);
+    setup.files.emplace_back(kVotesBindingFile, VotesBinding(place));
+  }
   setup.processes.push_back(
       {"scheduler", place.scheduler_node,
        WithKey({place.banyan_program, "scheduler", File(place, kJobOverlayFile), "--forgetful", "--stay"},
@@ -79,8 +98,8 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                name,
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
-    // What is cut of a result comes with a later one.
-    if (!contender.codec.empty()) setup.processes.back().arguments.push_back("lossy");
+    // What a result lacks comes with a later one.
+    if (contender.is_lossy()) setup.processes.back().arguments.push_back("lossy");
   }
   return setup;
 }
@@ -195,6 +214,12 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     overlay["compression"] = YAML::Node(YAML::NodeType::Map);
     overlay["compression"]["codec"] = contender.codec;
     overlay["trimming"]["policy"] = contender.trim_policy;
+  }
+  if (contender.votes) {
+    overlay.remove("compression");
+    overlay.remove("trimming");
+    overlay["precision"]["profile"] = File(place, kVotesProfileFile);
+    overlay["precision"]["binding"] = File(place, kVotesBindingFile);
   }
   overlay.remove("membership");
   return absl::StrCat(YAML::Dump(overlay), "\n");

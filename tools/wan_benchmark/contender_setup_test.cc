@@ -3,6 +3,8 @@
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "precision/profile/operating_profile.h"
+#include "precision/profile/precision_binding.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -61,6 +63,25 @@ TEST(ContenderSetupTest, ChunksInLevelsMayLackSomething) {
   for (const BenchProcess& process : MakeSetup(contender, Place()).processes) {
     EXPECT_EQ(process.arguments.back() == "lossy", process.name.starts_with("worker-")) << process.name;
   }
+}
+
+TEST(ContenderSetupTest, VotesHaveAProfileAndABinding) {
+  Contender contender;
+  contender.planner = "packed";
+  contender.votes = true;
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  EXPECT_EQ(overlay->precision.profile, "/tmp/run/votes_profile.yaml");
+  const ContenderSetup setup = MakeSetup(contender, Place());
+  ASSERT_EQ(setup.files.size(), 3u);
+  const absl::StatusOr<OperatingProfile> profile = ReadProfile(setup.files[1].second, setup.files[1].first);
+  ASSERT_TRUE(profile.ok()) << profile.status();
+  EXPECT_FALSE(profile->controls.warmup);
+  EXPECT_FALSE(profile->has_guard);
+  const absl::StatusOr<PrecisionBinding> binding = ReadBinding(setup.files[2].second, setup.files[2].first);
+  ASSERT_TRUE(binding.ok()) << binding.status();
+  EXPECT_EQ(binding->candidate_elements(), Place().elements);
+  EXPECT_EQ(setup.processes.back().arguments.back(), "lossy");
 }
 
 TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {

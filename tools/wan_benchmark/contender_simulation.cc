@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "bench/timing.h"
 #include "sim/runs/simulation.h"
@@ -13,6 +14,7 @@ namespace banyan {
 
 absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
                                         const ContenderSimulationOptions& options) {
+  if (contender.votes) return absl::UnimplementedError("simulated rounds here are of floats");
   // Who is where does not matter here.
   const absl::StatusOr<OverlayConfig> file = ParseOverlay(place.overlay, contender.name);
   if (!file.ok()) return file.status();
