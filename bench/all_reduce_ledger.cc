@@ -15,15 +15,15 @@ constexpr double kRounding = 1e-3;
 
 }  // namespace
 
-void AllReduceLedger::Add(int64_t round, absl::Span<const float> sums) {
+void AllReduceLedger::Add(int64_t round, absl::Span<const float> results) {
   for (size_t i = 0; i < owed_.size(); ++i) owed_[i] += SumOfValues(world_, round, static_cast<int64_t>(i));
-  AddRest(sums);
+  AddRest(results);
 }
 
-void AllReduceLedger::AddRest(absl::Span<const float> sums) {
-  BANYAN_CHECK(sums.size() == owed_.size());
-  for (size_t i = 0; i < owed_.size(); ++i) owed_[i] -= sums[i];
-  hash_ = XXH3_64bits_withSeed(sums.data(), sums.size() * sizeof(float), hash_);
+void AllReduceLedger::AddRest(absl::Span<const float> results) {
+  BANYAN_CHECK(results.size() == owed_.size());
+  for (size_t i = 0; i < owed_.size(); ++i) owed_[i] -= values_per_result_ * results[i];
+  hash_ = XXH3_64bits_withSeed(results.data(), results.size() * sizeof(float), hash_);
 }
 
 absl::Status AllReduceLedger::Check() const {

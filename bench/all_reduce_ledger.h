@@ -13,13 +13,18 @@ namespace banyan {
 
 class AllReduceLedger {
  public:
+  enum class Results { kSums, kMeans };
+
   // Of `world` members that have `elements` values each, as known_values.h has them.
-  AllReduceLedger(int world, int64_t elements) : world_(world), owed_(static_cast<size_t>(elements)) {}
+  AllReduceLedger(int world, int64_t elements, Results results = Results::kSums)
+      : world_(world),
+        values_per_result_(results == Results::kMeans ? static_cast<float>(world) : 1),
+        owed_(static_cast<size_t>(elements)) {}
 
   // A round's result. REQUIRES (as the next): as many as there are elements.
-  void Add(int64_t round, absl::Span<const float> sums);
+  void Add(int64_t round, absl::Span<const float> results);
   // The result of a last round, of zeros, with which all comes that is missing.
-  void AddRest(absl::Span<const float> sums);
+  void AddRest(absl::Span<const float> results);
 
   // DATA_LOSS names the first element that has not all of its values in the results, or more.
   absl::Status Check() const;
@@ -28,6 +33,7 @@ class AllReduceLedger {
 
  private:
   int world_;
+  float values_per_result_;
   std::vector<float> owed_;  // what has been pushed, less what has come
   uint64_t hash_ = 0;
 };

@@ -30,6 +30,16 @@ TEST(AllReduceLedgerTest, WhatComesLaterIsNotLost) {
   EXPECT_TRUE(ledger.Check().ok()) << ledger.Check();
 }
 
+TEST(AllReduceLedgerTest, MeansAreWorthAllMembers) {
+  AllReduceLedger ledger(kWorld, kElements, AllReduceLedger::Results::kMeans);
+  std::vector<float> means = Sums(1);
+  for (float& mean : means) mean /= kWorld;
+  ledger.Add(1, means);
+  EXPECT_TRUE(ledger.Check().ok()) << ledger.Check();
+  ledger.Add(2, means);
+  EXPECT_EQ(ledger.Check().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(AllReduceLedgerTest, SeesWhatIsLostOrDoubledOrNoNumber) {
   for (const float wrong : {-1.0f, 1.0f, std::nanf("")}) {
     AllReduceLedger ledger(kWorld, kElements);

@@ -24,7 +24,8 @@ namespace {
 
 constexpr char kKey[] = "values";
 constexpr char kLossy[] = "lossy";
-constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy]";
+constexpr char kMeans[] = "means";  // likewise, and of means
+constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy | means]";
 
 // In the memory that the worker shares with its node.
 class SharedAllReduce : public AllReduce {
@@ -68,7 +69,8 @@ absl::Status Settle(Session& session, absl::Span<const float> zeros, AllReduceLe
 absl::Status RunPeer(const std::vector<std::string>& arguments) {
   AllReduceMember member;
   int64_t elements = 0;
-  const bool is_lossy = arguments.size() == 6 && arguments[5] == kLossy;
+  const bool has_means = arguments.size() == 6 && arguments[5] == kMeans;
+  const bool is_lossy = has_means || (arguments.size() == 6 && arguments[5] == kLossy);
   if (arguments.size() != (is_lossy ? 6 : 5) || !absl::SimpleAtoi(arguments[1], &member.rank) ||
       !absl::SimpleAtoi(arguments[2], &member.world) || !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
     return absl::InvalidArgumentError(kUsage);
@@ -80,7 +82,10 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   const std::vector<float> zeros(static_cast<size_t>(elements));
   if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
   std::optional<AllReduceLedger> ledger;
-  if (is_lossy) ledger.emplace(member.world, elements);
+  if (is_lossy) {
+    ledger.emplace(member.world, elements,
+                   has_means ? AllReduceLedger::Results::kMeans : AllReduceLedger::Results::kSums);
+  }
   std::optional<SharedAllReduce> all_reduce(**session);
   const absl::Status status = RunAllReduceRounds(**gate, member, *all_reduce, is_lossy ? &*ledger : nullptr);
   if (!status.ok() || !is_lossy) return status;

@@ -99,7 +99,7 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
     // What a result lacks comes with a later one.
-    if (contender.is_lossy()) setup.processes.back().arguments.push_back("lossy");
+    if (contender.is_lossy()) setup.processes.back().arguments.push_back(contender.votes ? "means" : "lossy");
   }
   return setup;
 }
@@ -209,7 +209,7 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     overlay.remove("links");
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
-  overlay["aggregation"] = YAML::Load("{op: sum}");
+  overlay["aggregation"] = YAML::Load(contender.votes ? "{op: mean}" : "{op: sum}");
   if (!contender.codec.empty()) {
     overlay["compression"] = YAML::Node(YAML::NodeType::Map);
     overlay["compression"]["codec"] = contender.codec;

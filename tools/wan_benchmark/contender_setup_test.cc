@@ -81,7 +81,7 @@ TEST(ContenderSetupTest, VotesHaveAProfileAndABinding) {
   const absl::StatusOr<PrecisionBinding> binding = ReadBinding(setup.files[2].second, setup.files[2].first);
   ASSERT_TRUE(binding.ok()) << binding.status();
   EXPECT_EQ(binding->candidate_elements(), Place().elements);
-  EXPECT_EQ(setup.processes.back().arguments.back(), "lossy");
+  EXPECT_EQ(setup.processes.back().arguments.back(), "means");
 }
 
 TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {
