@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
@@ -100,7 +101,7 @@ TEST(RecordedJobTest, ARunningJobIsRecordedByAnObserverWithItsTraces) {
 
   const std::unique_ptr<ChildProcess> view = job.StartCommand("view", {"view", path});
   const std::string page = PageOf(job);
-  const std::string at_end = Get(page, absl::StrCat("/api/recording/at/", recording->to_s() + 1));
+  const std::string at_end = Get(page, absl::StrFormat("/api/recording/at/%.3f", recording->to_s() + 1));
   EXPECT_THAT(at_end, HasSubstr(absl::StrCat("\"next_s\":null,\"trace\":", recording->traces() - 1, ",\"traced_s\":")));
   EXPECT_THAT(at_end, HasSubstr(*recording->Read(recording->size() - 1)));
   EXPECT_EQ(Get(page, "/api/recording/trace/0"), *recording->ReadTrace(0));
