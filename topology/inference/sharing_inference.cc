@@ -79,8 +79,8 @@ bool SharingInference::IsHeldBackBy(const SharedGroup& group, size_t age) const 
   for (const size_t link : group.links) {
     const TrafficWindow::Series* const series = window_.Find(link);
     if (series == nullptr) continue;
-    const TrafficWindow::Sample& sample = series->rbegin()[static_cast<std::ptrdiff_t>(age)];
-    if (!sample.is_busy || sample.rate_bps >= kHeldBack * ReachedBps(link)) continue;
+    const TrafficWindow::Sample* const sample = &series->rbegin()[static_cast<std::ptrdiff_t>(age)];
+    if (!sample->is_busy || sample->rate_bps >= kHeldBack * ReachedBps(link)) continue;
     const bool is_explained = std::any_of(groups_.begin(), groups_.end(), [&](const SharedGroup& other) {
       return &other != &group && other.Has(link) && SumBps(other, age) >= kFull * other.capacity_bps;
     });
