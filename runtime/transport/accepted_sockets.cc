@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "posix/file_descriptor.h"
+#include "runtime/transport/syn_filter.h"
 
 namespace banyan {
 namespace {
@@ -34,22 +34,21 @@ int64_t WireBytes(const zmq::message_t& frame, bool encrypts) {
   return static_cast<int64_t>(body_bytes) + (body_bytes > kLongestShort ? 9 : 2);
 }
 
-// The host at the other end of a connection; empty when it has ended.
-std::string HostOf(int fd) {
+// The host at the other end of a connection; nothing when it has ended.
+std::optional<HostPrefix> HostOf(int fd) {
   sockaddr_storage address = {};
   socklen_t size = sizeof(address);
-  char host[NI_MAXHOST] = {};
-  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "";
-  return getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST) == 0
-             ? host
-             : "";
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return std::nullopt;
+  return HostPrefixOf(address);
 }
 
 }  // namespace
 
-AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, bool encrypts)
-    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
-      encrypts_(encrypts) {}
+AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, const SocketLimits& limits, bool encrypts)
+    : monitor_(poller, router,
+               ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL),
+      encrypts_(encrypts),
+      rates_(limits.most_failed_of_host_hz, limits.most_failed_hz) {}
 
 bool AcceptedSockets::Watch() {
   Read();
@@ -61,20 +60,43 @@ void AcceptedSockets::Read() {
     has_news_ = true;
     if (happening->event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
       ++malformed_;
-      continue;
-    }
-    Accepted& socket = sockets_[happening->value];
-    if (happening->event == ZMQ_EVENT_ACCEPTED) {
-      socket = Accepted{.ordinal = next_ordinal_++, .host = HostOf(happening->value)};
-      ++open_;
-      ++strangers_;
-    } else if (!socket.has_ended) {
-      if (socket.IsStranger()) --strangers_;
-      if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
-      socket = Accepted{.has_ended = true};
-      --open_;
+    } else if (happening->event == ZMQ_EVENT_LISTENING) {
+      listening_.push_back(happening->value);
+    } else if (happening->event == ZMQ_EVENT_ACCEPTED) {
+      OnAccepted(happening->value);
+    } else {
+      OnDisconnected(sockets_[happening->value]);
     }
   }
+}
+
+void AcceptedSockets::OnAccepted(int fd) {
+  sockets_[fd] = Accepted{.ordinal = next_ordinal_++, .host = HostOf(fd)};
+  ++open_;
+  ++strangers_;
+}
+
+void AcceptedSockets::OnDisconnected(Accepted& socket) {
+  if (socket.has_ended) return;
+  if (socket.IsStranger()) --strangers_;
+  if (!socket.route.empty()) {
+    ended_.push_back(std::move(socket.route));
+  } else if (encrypts_ && socket.host.has_value()) {
+    rates_.CountStranger(*socket.host);
+  }
+  socket = Accepted{.has_ended = true};
+  --open_;
+}
+
+std::vector<std::string> AcceptedSockets::HoldBack(Timestamp now) {
+  if (cannot_hold_back_ || !rates_.Decide(now)) return {};
+  for (const int fd : listening_) {
+    const absl::Status status = AttachSynFilter(fd, rates_.admission());
+    if (status.ok()) continue;
+    cannot_hold_back_ = true;
+    return {std::string(status.message())};
+  }
+  return rates_.TakeHeldBack();
 }
 
 void AcceptedSockets::Name(const std::string& route, int fd) {
@@ -93,6 +115,7 @@ void AcceptedSockets::Name(const std::string& route, int fd) {
   if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
   socket.route = route;
   socket.read_bytes = 0;
+  if (encrypts_ && socket.host.has_value()) rates_.CountKnown(*socket.host);
 }
 
 void AcceptedSockets::CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames) {
@@ -144,7 +167,7 @@ int AcceptedSockets::EndCrowd(size_t most) {
     int fd = -1;
     uint64_t ordinal = 0;
   };
-  std::map<std::string, std::vector<Stranger>> by_host;
+  std::map<std::optional<HostPrefix>, std::vector<Stranger>> by_host;
   size_t count = 0;
   for (const auto& [fd, socket] : sockets_) {
     if (!socket.IsStranger()) continue;

@@ -10,22 +10,27 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/time.h"
+#include "runtime/transport/host_prefix.h"
 #include "runtime/transport/socket_frames.h"
+#include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
+#include "runtime/transport/stranger_rates.h"
 #include "zmq.hpp"
 
 namespace banyan {
 
 class AcceptedSockets {
  public:
-  // `poller` and `router` outlive this. With `encrypts` frames are longer on the wire. Throws zmq::error_t when the
-  // process has no socket left.
-  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, bool encrypts);
+  // `poller` and `router` outlive this; `router` does not listen yet. With `encrypts` frames are longer on the wire,
+  // and strangers are held back. Throws zmq::error_t when the process has no socket left.
+  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, const SocketLimits& limits, bool encrypts);
 
   // Reads what has been reported. Returns whether anything was, since the last call: what the connections brought is
   // there then, whether or not its signal has been seen.
@@ -53,6 +58,11 @@ class AcceptedSockets {
   // many. The oldest of the host that has most of them goes first.
   int EndCrowd(size_t most);
   size_t strangers() const { return strangers_; }
+  // When HoldBack wants to be called.
+  Timestamp hold_back_at() const { return cannot_hold_back_ ? kNever : rates_.next_deadline(); }
+  // Has the kernel let in a part of those who try to connect, where too many prove no key. Returns, in words, what has
+  // begun to be held back.
+  std::vector<std::string> HoldBack(Timestamp now);
   bool empty() const { return open_ == 0; }
 
  private:
@@ -61,13 +71,15 @@ class AcceptedSockets {
     bool has_ended = false;  // the last of all with this descriptor
     bool is_ending = false;  // by EndIfStillThere, and not reported yet
     int64_t read_bytes = 0;
-    uint64_t ordinal = 0;   // of this connection among all
-    std::string host = {};  // at the other end
+    uint64_t ordinal = 0;                 // of this connection among all
+    std::optional<HostPrefix> host = {};  // at the other end
 
     bool IsStranger() const { return ordinal > 0 && !has_ended && !is_ending && route.empty(); }
   };
 
   void Read();
+  void OnAccepted(int fd);
+  void OnDisconnected(Accepted& socket);
   // Returns whether the connection with this ordinal was still there, and was not being ended already.
   bool EndIfStillThere(int fd, uint64_t ordinal);
 
@@ -78,8 +90,11 @@ class AcceptedSockets {
   bool has_news_ = false;
   int malformed_ = 0;
   const bool encrypts_;
-  size_t open_ = 0;       // as reported
-  size_t strangers_ = 0;  // of these, those that have brought no message and are not being ended
+  StrangerRates rates_;
+  std::vector<int> listening_;     // descriptors
+  bool cannot_hold_back_ = false;  // the kernel does not let us
+  size_t open_ = 0;                // as reported
+  size_t strangers_ = 0;           // of these, those that have brought no message and are not being ended
 };
 
 }  // namespace banyan

@@ -90,7 +90,7 @@ absl::Status InboundConnections::BindTo(const std::string& address, const std::v
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,
                                        const SocketLimits& limits, const ConnectionSecurity* security)
     : socket_(std::move(socket)),
-      accepted_(poller, socket_->socket(), security != nullptr),
+      accepted_(poller, socket_->socket(), limits, security != nullptr),
       limits_(limits),
       security_(security) {}
 
@@ -192,7 +192,7 @@ Timestamp InboundConnections::LookAt() const {
 
 Timestamp InboundConnections::next_deadline() const {
   if (accepted_.has_news()) return Timestamp();
-  const Timestamp look_at = accepted_.empty() ? kNever : LookAt();
+  const Timestamp look_at = std::min(accepted_.empty() ? kNever : LookAt(), accepted_.hold_back_at());
   return leaving_.empty() ? look_at : std::min(look_at, leaving_.front().deadline);
 }
 

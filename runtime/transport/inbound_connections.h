@@ -73,11 +73,13 @@ class InboundConnections {
   // An opener that has not gone by the limits' linger loses the connection, and one whose queue is full does at once.
   void Close(ConnectionId connection, absl::string_view reason, Timestamp now);
 
-  // When Watch or EndOverdue wants to be called.
+  // When Watch, EndOverdue or HoldBack wants to be called.
   Timestamp next_deadline() const;
   // Ends connections that should have gone by now, those of a crowd of strangers, and those that leave too much for
   // ZeroMQ to keep; returns how many there were of the latter two. Call when Receive gave nothing, and after TakeLost.
   int EndOverdue(Timestamp now);
+  // Holds back hosts of which too many connections prove no key. Returns, in words, what has begun to be held back.
+  std::vector<std::string> HoldBack(Timestamp now) { return accepted_.HoldBack(now); }
 
  private:
   struct Peer {

@@ -208,6 +208,9 @@ void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
                "ended one of too many connections that say nothing, or one that sends without end"),
            events);
   }
+  for (const std::string& what : inbound_->HoldBack(now)) {
+    Reject(ConnectionId(), absl::ResourceExhaustedError(what), events);
+  }
 }
 
 bool Transport::Decode(ConnectionId connection, ReceivedFrames received, Timestamp now, std::vector<Event>& events) {

@@ -1,0 +1,76 @@
+// Decides which share of the attempts to connect is let in, host by host, so that those who prove no key take a bounded
+// part of a processor: a handshake costs several multiplications on a curve before anything is known of who asks.
+// Thread-compatible; owned by AcceptedSockets.
+//
+// Invariants:
+// - A host from which a listed key has come is let in whole, while it is among the last kMostKnown of these.
+// - A share falls as fast as the rate demands, and at most doubles in a second.
+// - Memory is bounded, however many hosts there are.
+#ifndef BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
+#define BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/time.h"
+#include "runtime/transport/host_prefix.h"
+
+namespace banyan {
+
+// Whom to let in. Attempts of hosts in neither list are let in by `share_of_others`.
+struct Admission {
+  std::vector<HostPrefix> known;                      // always
+  std::vector<std::pair<HostPrefix, double>> shares;  // in (0, 1], the smallest first
+  double share_of_others = 1;
+
+  bool IsWhole() const { return shares.empty() && share_of_others >= 1; }
+};
+
+class StrangerRates {
+ public:
+  static constexpr size_t kMostKnown = 256;
+  // Hosts that have a share of their own. The kernel takes a program of some 2,000 steps.
+  static constexpr size_t kMostLimited = 64;
+
+  // Connections a second that may end without a word, of one host and of all unknown ones.
+  StrangerRates(int64_t most_of_host_hz, int64_t most_of_all_hz)
+      : most_of_host_hz_(most_of_host_hz), most_of_all_hz_(most_of_all_hz) {}
+
+  // Counts a connection that has ended without a message.
+  void CountStranger(const HostPrefix& host);
+  // Counts a connection that has brought its first message.
+  void CountKnown(const HostPrefix& host);
+
+  // When Decide wants to be called; kNever while there is nothing to decide.
+  Timestamp next_deadline() const;
+  // Decides anew, if a second has gone by; returns whether the admission has changed.
+  bool Decide(Timestamp now);
+  const Admission& admission() const { return admission_; }
+  // Returns, in words, what has begun to be held back since the last call.
+  std::vector<std::string> TakeHeldBack() { return std::exchange(held_back_, {}); }
+
+ private:
+  bool IsIdle() const { return strangers_ == 0 && admission_.IsWhole(); }
+  // Of a share under which `rate_hz` came in.
+  static double NextShare(double share, double rate_hz, int64_t most_hz);
+  void DecideOn(const HostPrefix& host, double seconds);
+
+  const int64_t most_of_host_hz_;
+  const int64_t most_of_all_hz_;
+  Timestamp decided_at_;
+  int64_t strangers_ = 0;  // since then
+  std::map<HostPrefix, int64_t> by_host_;
+  std::map<HostPrefix, double> shares_;   // below 1
+  std::map<HostPrefix, uint64_t> known_;  // to when it came last
+  uint64_t next_known_ = 1;
+  Admission admission_;
+  std::vector<std::string> held_back_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
