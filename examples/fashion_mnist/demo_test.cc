@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,6 +22,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/child_process.h"
+#include "posix/file_descriptor.h"
+#include "runtime/testing/http_get.h"
 #include "wan/testing/testing_wan.h"
 #include "wan/wan_client.h"
 #include "wan/wan_processes.h"
@@ -33,6 +39,57 @@ using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
 constexpr absl::Duration kPatience = kDemoPatience;
+
+// Where a demo's page is, and the token that its buttons need.
+struct DemoAddress {
+  DemoAddress(int port, std::string token) : port(port), token(std::move(token)) {}
+
+  // Returns the whole answer.
+  std::string Post(const std::string& path, const std::string& body) const {
+    const FileDescriptor fd = Connect(port);
+    const std::string request =
+        absl::StrCat("POST /api/faults/", path, " HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer ", token,
+                     "\r\nContent-Length: ", body.size(), "\r\n\r\n", body);
+    EXPECT_EQ(send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+    return ReadAll(fd.get());
+  }
+
+  int port = 0;
+  std::string token;
+};
+
+// In place of the desktop's browser: writes down which address it was given.
+class BrowserStandIn {
+ public:
+  explicit BrowserStandIn(const std::string& name)
+      : folder_(absl::StrCat(::testing::TempDir(), "/", name)), path_(std::getenv("PATH")) {
+    std::filesystem::create_directories(folder_);
+    const std::string program = folder_ + "/xdg-open";
+    std::ofstream(program) << "#!/bin/sh\necho \"$1\" >'" << folder_ << "/new' && mv '" << folder_ << "/new' '"
+                           << folder_ << "/address'\n";
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    setenv("PATH", absl::StrCat(folder_, ":", path_).c_str(), 1);
+  }
+  BrowserStandIn(const BrowserStandIn&) = delete;
+  BrowserStandIn& operator=(const BrowserStandIn&) = delete;
+  ~BrowserStandIn() { setenv("PATH", path_.c_str(), 1); }
+
+  DemoAddress AwaitAddress() const {
+    const absl::Time deadline = absl::Now() + kPatience;
+    std::string address;
+    while (!std::getline(std::ifstream(folder_ + "/address"), address) && absl::Now() < deadline) {
+      absl::SleepFor(absl::Milliseconds(20));
+    }
+    std::smatch parts;
+    EXPECT_TRUE(std::regex_match(address, parts, std::regex("http://127\\.0\\.0\\.1:([0-9]+)/#demo=([0-9a-f]{32})")))
+        << address;
+    return parts.empty() ? DemoAddress(0, "") : DemoAddress(std::stoi(parts[1]), parts[2]);
+  }
+
+ private:
+  const std::string folder_;
+  const std::string path_;
+};
 
 // Guessing reaches 0.1.
 TEST(DemoTest, TwoSideBySideTrainIdenticalReplicasThatHaveLearned) {
@@ -85,6 +142,22 @@ TEST(DemoTest, ADeadChildIsNamedAndStartedAgain) {
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "exit code 1");
   EXPECT_THAT(StillThere(children), IsEmpty());
+}
+
+TEST(DemoTest, ItsPageOpensInABrowserAndKillsANode) {
+  const BrowserStandIn browser("opened");
+  const std::unique_ptr<ChildProcess> demo =
+      StartDemo("broken", {"--network", "loopback", "--overlay", WriteOverlay("broken.yaml", ""), "--batch", "8",
+                           "--hidden", "32", "--rounds", "100000", "--open"});
+  const DemoAddress page = browser.AwaitAddress();
+  ASSERT_TRUE(WaitForLog(*demo, "round ")) << demo->LogTail(50);
+  EXPECT_THAT(page.Post("kill", "n7"), HasSubstr("no node 'n7' runs here now"));
+  EXPECT_THAT(page.Post("cut", "n1 n2"), HasSubstr("this one runs over loopback"));
+  EXPECT_THAT(DemoAddress(page.port, "guessed").Post("kill", "n2"), HasSubstr("401"));
+  EXPECT_THAT(page.Post("kill", "n2"), HasSubstr("killed node n2; it is started again"));
+  EXPECT_TRUE(WaitForLog(*demo, "node n2 runs again after it has died once")) << demo->LogTail(50);
+  demo->Signal(SIGINT);
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
 }
 
 TEST(DemoTest, WhoFailsAgainAndAgainEndsItAndIsNamed) {
@@ -158,6 +231,13 @@ class DemoWanTest : public ::testing::Test {
     return std::nullopt;
   }
 
+  static size_t CountCutLinks(const Wan& wan) {
+    const absl::StatusOr<WanStatus> status = WanClient(wan.directory + "/wan").Status();
+    EXPECT_TRUE(status.ok()) << status.status();
+    return std::count_if(status->links.begin(), status->links.end(),
+                         [](const WanStatus::Link& link) { return link.is_cut; });
+  }
+
   static void ExpectNothingLeft(const Wan& wan) {
     EXPECT_THAT(FindWanProcesses(wan.id), IsEmpty());
     EXPECT_THAT(StillThere({wan.forwarder}), IsEmpty());
@@ -202,6 +282,24 @@ TEST_F(DemoWanTest, CtrlCLeavesNothingBehind) {
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "exit code 1");
   EXPECT_THAT(demo->LogTail(1), HasSubstr("interrupted"));
+  ExpectNothingLeft(wan);
+}
+
+TEST_F(DemoWanTest, ItsPageCutsALinkWhichHeals) {
+  const BrowserStandIn browser("opened_on_wan");
+  const std::unique_ptr<ChildProcess> demo = StartOnWan("severed", {"--rounds", "100000", "--open"});
+  const DemoAddress page = browser.AwaitAddress();
+  const Wan wan = AwaitWan(*demo);
+  ASSERT_NE(wan.id, "") << demo->LogTail(50);
+  EXPECT_THAT(page.Post("cut", "n1 n3"), HasSubstr("\"accepted\":false"));
+  EXPECT_THAT(page.Post("traffic", "n2 n3"), HasSubstr("others take 0.7 of n2 – n3 for 10s"));
+  EXPECT_THAT(page.Post("cut", "n1 n2"), HasSubstr("cut n1 – n2 for 10s"));
+  EXPECT_EQ(CountCutLinks(wan), 2u);
+  const absl::Time deadline = absl::Now() + kPatience;
+  while (CountCutLinks(wan) > 0 && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(100));
+  EXPECT_EQ(CountCutLinks(wan), 0u);
+  demo->Signal(SIGINT);
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   ExpectNothingLeft(wan);
 }
 

@@ -18,12 +18,13 @@
 #include "posix/stop_signals.h"
 #include "posix/work_directory.h"
 #include "tools/command_line.h"
+#include "tools/demo/browser.h"
 #include "tools/demo/demo_check.h"
 #include "tools/demo/demo_dashboard.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
+#include "tools/demo/demo_page.h"
 #include "tools/demo/demo_run.h"
-#include "tools/page/job_page.h"
 #include "tools/rate_range.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -46,7 +47,6 @@ constexpr char kNodeAdam[] = "node-adam";
 constexpr char kNodeAdamYaml[] = "\naggregation: {op: adam, learning_rate: 0.002}\n";
 constexpr char kWan[] = "wan";
 constexpr char kLoopback[] = "loopback";
-constexpr char kPageAddress[] = "127.0.0.1:0";
 
 struct DemoFlags {
   std::string overlay;  // empty: the built-in one
@@ -60,6 +60,7 @@ struct DemoFlags {
   int64_t seed = 1;
   std::optional<double> least_accuracy;
   double lost_after_seconds = 0;  // 0: the overlay's
+  bool open = false;
   bool json = false;
   bool keep_logs = false;
 };
@@ -118,6 +119,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               [&flags](absl::string_view text) { return ReadPart(text, flags.least_accuracy); });
   line.Time("lost-after", "S", "silence after which a node falls out (default: the overlay's, or 30)", absl::Seconds(1),
             kLeastLostAfterSeconds, kMostLostAfterSeconds, &flags.lost_after_seconds);
+  line.Switch("open", "open the job's page in a browser", &flags.open);
   line.Switch("json", "print the result as JSON", &flags.json);
   line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
   return line;
@@ -190,15 +192,17 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> OpenNetwork(const DemoFlags& flags,
   return DemoNetwork::OnLoopback(job.nodes.size());
 }
 
-// The job's page, which the demo serves itself: on an emulated WAN nobody outside reaches the scheduler's. The demo
-// goes on without it.
-std::unique_ptr<JobPage> ServePage(std::ostream& err) {
-  absl::StatusOr<std::unique_ptr<JobPage>> page = JobPage::Serve(kPageAddress, [](LogLevel, absl::string_view) {});
+// The demo goes on without a page, and without a browser.
+std::unique_ptr<DemoPage> ServePage(const DemoFlags& flags, const RunningJob& job, const std::string& banyan_program,
+                                    std::ostream& err) {
+  absl::StatusOr<std::unique_ptr<DemoPage>> page = DemoPage::Serve(job, banyan_program);
   if (!page.ok()) {
     err << "no page of the job: " << OneLine(page.status().message()) << std::endl;
     return nullptr;
   }
-  err << "the job's page: " << (*page)->url() << std::endl;
+  err << "the job's page, where nodes can be killed and links cut: " << (*page)->url() << std::endl;
+  if (!flags.open) return *std::move(page);
+  if (const absl::Status status = OpenBrowser((*page)->url()); !status.ok()) err << status.message() << std::endl;
   return *std::move(page);
 }
 
@@ -214,7 +218,8 @@ absl::StatusOr<DemoResult> StartAndWatch(const DemoFlags& flags, std::ostream& e
   }
   const absl::StatusOr<std::unique_ptr<DemoNetwork>> network = OpenNetwork(flags, *options, **directory, err);
   if (!network.ok()) return network.status();
-  const std::unique_ptr<JobPage> page = ServePage(err);
+  const RunningJob running = DemoAsRunningJob(*options, **network, **directory);
+  const std::unique_ptr<DemoPage> page = ServePage(flags, running, options->banyan_program, err);
   if (page != nullptr) options->on_status = [&page](const std::string& json) { page->Take(json); };
   DemoScreen screen(err, TerminalWidth(STDERR_FILENO));
   return RunDemo(*options, flags.rounds, signals, **network, **directory, screen);

@@ -15,7 +15,6 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "tools/reports/training_progress.h"
-#include "tools/supervision/running_job.h"
 
 namespace banyan {
 namespace {
@@ -133,18 +132,22 @@ class Announcement {
 
 }  // namespace
 
+RunningJob DemoAsRunningJob(const DemoJobOptions& options, const DemoNetwork& network, const WorkDirectory& directory) {
+  return {.directory = directory.path(),
+          .pid = getpid(),
+          .wan_directory = network.wan_directory(),
+          .progress_path = directory.File(kProgressFile),
+          .lost_after = options.lost_after};
+}
+
 absl::StatusOr<DemoResult> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
                                    const DemoNetwork& network, const WorkDirectory& directory, DemoScreen& screen) {
-  const std::string progress_path = directory.File(kProgressFile);
-  const Announcement announcement({.directory = directory.path(),
-                                   .pid = getpid(),
-                                   .wan_directory = network.wan_directory(),
-                                   .progress_path = progress_path,
-                                   .lost_after = options.lost_after});
+  const RunningJob running = DemoAsRunningJob(options, network, directory);
+  const Announcement announcement(running);
   if (!announcement.status().ok()) return announcement.status();
   absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options, network, directory);
   if (!job.ok()) return job.status();
-  DemoRun run(**job, network, progress_path, static_cast<int>(options.nodes.size()), rounds, signals, screen);
+  DemoRun run(**job, network, running.progress_path, static_cast<int>(options.nodes.size()), rounds, signals, screen);
   if (absl::Status status = run.Train(); !status.ok()) return status;
   run.TakeLastReports();
   if (absl::Status status = (*job)->Stop(); !status.ok()) return status;

@@ -13,6 +13,7 @@
 #include "tools/demo/demo_network_state.h"
 #include "tools/demo/demo_progress.h"
 #include "tools/demo/demo_screen.h"
+#include "tools/supervision/running_job.h"
 
 namespace banyan {
 
@@ -20,6 +21,9 @@ struct DemoResult {
   DemoProgress progress;
   DemoNetworkState network;
 };
+
+// Returns a demo as `banyan chaos` sees it.
+RunningJob DemoAsRunningJob(const DemoJobOptions& options, const DemoNetwork& network, const WorkDirectory& directory);
 
 // Returns what the training has come to. CANCELLED when a signal has ended it; UNAVAILABLE, with the end of its log,
 // when a process failed again and again. The directory has what `banyan chaos` looks for meanwhile. Nothing that it

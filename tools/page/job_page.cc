@@ -28,11 +28,13 @@ std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log,
-                                                        const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
+                                                        const PageAccess& access, std::shared_ptr<OrderDesk> desk,
+                                                        std::vector<HttpRoute> more) {
   std::unique_ptr<JobPage> page(new JobPage);
   const JobFeed* const feed = &page->feed_;
   std::vector<HttpRoute> routes = JobPageRoutes(feed);
   for (HttpRoute& route : OperatorRoutes(access, std::move(desk))) routes.push_back(std::move(route));
+  for (HttpRoute& route : more) routes.push_back(std::move(route));
   absl::StatusOr<std::unique_ptr<MetricsPage>> server = ServeMetrics(
       http, [feed] { return CollectStatus(*feed); }, log, std::move(routes), access.readers_token);
   if (!server.ok()) return server.status();

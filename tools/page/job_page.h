@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "proto/message.h"
@@ -27,10 +28,11 @@ class JobPage {
  public:
   // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their
   // maker does. UNAVAILABLE when it cannot be bound. `access` says who reads, and whose orders go to `desk`, if there
-  // is one.
+  // is one. `more` is served beside.
   static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log,
                                                         const PageAccess& access = {},
-                                                        std::shared_ptr<OrderDesk> desk = nullptr);
+                                                        std::shared_ptr<OrderDesk> desk = nullptr,
+                                                        std::vector<HttpRoute> more = {});
   JobPage(const JobPage&) = delete;
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();

@@ -25,33 +25,19 @@ constexpr unsigned kServiceUnavailable = 503;
 // Makes the message of an order out of what an operator sends.
 using MakeOrder = std::function<Message(const std::string& sender, std::string body)>;
 
-HttpContent Json(bool accepted, absl::string_view text) {
-  JsonWriter json;
-  json.BeginObject().Name("accepted").Boolean(accepted).Name("text").String(std::string(text)).EndObject();
-  return {"application/json", json.text()};
-}
-
-HttpRoute MakePost(const std::string& name, const PageAccess& access, size_t most_bytes,
-                   std::function<void(std::string sender, std::string body, AnswerPost answer)> take) {
-  HttpRoute route;
-  route.path = absl::StrCat("/api/operator/", name);
-  route.post = HttpPostRoute{most_bytes,
-                             [access](absl::string_view authorization) { return FindOperator(access, authorization); },
-                             std::move(take), [](absl::string_view why) { return Json(false, why); }};
-  return route;
-}
+std::string PathOf(absl::string_view name) { return absl::StrCat("/api/operator/", name); }
 
 HttpRoute MakeOrderRoute(const std::string& name, const PageAccess& access, size_t most_bytes,
                          std::shared_ptr<OrderDesk> desk, MakeOrder make) {
-  return MakePost(
-      name, access, most_bytes,
+  return OperatorPost(
+      PathOf(name), access, most_bytes,
       [desk = std::move(desk), make = std::move(make)](std::string sender, std::string body, AnswerPost answer) {
         PageOrder order;
         order.message = make(sender, std::move(body));
         order.operator_name = std::move(sender);
         order.reply = [answer = std::move(answer)](absl::StatusOr<OperatorReply> reply) {
-          if (reply.ok()) return answer({200, Json(reply->accepted, reply->text)});
-          answer({kServiceUnavailable, Json(false, reply.status().message())});
+          if (reply.ok()) return answer({200, OrderAnswer(reply->accepted, reply->text)});
+          answer({kServiceUnavailable, OrderAnswer(false, reply.status().message())});
         };
         desk->Give(std::move(order));
       });
@@ -71,6 +57,21 @@ Message MakeStop(const std::string& sender, std::string body) {
 }
 
 }  // namespace
+
+HttpContent OrderAnswer(bool accepted, absl::string_view text) {
+  JsonWriter json;
+  json.BeginObject().Name("accepted").Boolean(accepted).Name("text").String(std::string(text)).EndObject();
+  return {"application/json", json.text()};
+}
+
+HttpRoute OperatorPost(std::string path, const PageAccess& access, size_t most_bytes, TakePost take) {
+  HttpRoute route;
+  route.path = std::move(path);
+  route.post = HttpPostRoute{most_bytes,
+                             [access](absl::string_view authorization) { return FindOperator(access, authorization); },
+                             std::move(take), [](absl::string_view why) { return OrderAnswer(false, why); }};
+  return route;
+}
 
 absl::Status CheckAccess(const PageAccess& access) {
   std::set<std::string> names;
@@ -101,14 +102,16 @@ absl::StatusOr<std::string> FindOperator(const PageAccess& access, absl::string_
 std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
   const bool has_operators = desk != nullptr && !access.operators.empty();
   const std::string how = desk == nullptr || has_operators ? "" : kHow;
-  std::vector<HttpRoute> routes = {{"/api/operator", [has_operators, how] { return Json(has_operators, how); }}};
+  std::vector<HttpRoute> routes = {{"/api/operator", [has_operators, how] { return OrderAnswer(has_operators, how); }}};
   if (desk == nullptr) return routes;
-  routes.push_back(MakePost("who", access, 0, [](std::string sender, std::string, const AnswerPost& answer) {
-    answer({200, Json(true, sender)});
-  }));
-  routes.push_back(MakePost("overlay", access, 0, [desk](const std::string&, std::string, const AnswerPost& answer) {
-    answer({200, Json(true, desk->overlay())});
-  }));
+  routes.push_back(
+      OperatorPost(PathOf("who"), access, 0, [](std::string sender, std::string, const AnswerPost& answer) {
+        answer({200, OrderAnswer(true, sender)});
+      }));
+  routes.push_back(
+      OperatorPost(PathOf("overlay"), access, 0, [desk](const std::string&, std::string, const AnswerPost& answer) {
+        answer({200, OrderAnswer(true, desk->overlay())});
+      }));
   routes.push_back(MakeOrderRoute("reconfigure", access, size_t{kMaxOverlayBytes}, desk, MakeReconfigure));
   routes.push_back(MakeOrderRoute("remove", access, kMostWords, desk, MakeRemove));
   routes.push_back(MakeOrderRoute("stop", access, kMostWords, desk, MakeStop));

@@ -33,6 +33,15 @@ absl::Status CheckAccess(const PageAccess& access);
 // operator.
 absl::StatusOr<std::string> FindOperator(const PageAccess& access, absl::string_view authorization);
 
+// What is answered to orders: `accepted` and `text`, as JSON.
+HttpContent OrderAnswer(bool accepted, absl::string_view text);
+
+// Takes what an operator of that name has sent; HttpPostRoute says more.
+using TakePost = std::function<void(std::string sender, std::string body, AnswerPost answer)>;
+
+// Returns a path that takes at most so many bytes from the operators of `access`, by POST.
+HttpRoute OperatorPost(std::string path, const PageAccess& access, size_t most_bytes, TakePost take);
+
 // The paths, whose answers are JSON: `accepted` and `text`, as `banyan stop --json` has them. /api/operator tells
 // whether there are operators. By POST: `who` tells an operator's name, `overlay` the text that the job runs under;
 // `reconfigure` takes such a text, `remove` a node's name, and `stop` a reason. `desk` is nullptr where none are taken.

@@ -1,6 +1,7 @@
 // The page: what the scheduler tells goes to its parts.
 import { select } from "d3-selection";
 import { Chart, Sample } from "./chart";
+import { Faults } from "./faults";
 import { Feed, Listener } from "./feed";
 import * as format from "./format";
 import { OverlayMap } from "./map";
@@ -176,8 +177,11 @@ function showCharts(): void {
   charts.loss.set(rounds.map((round) => sample(round, round.loss, null)), marks);
 }
 
+let faults: Faults | null = null;
+
 function show(now: Status): void {
   status = now;
+  faults?.setStatus(now);
   showHeader(now);
   showTiles(now);
   map.setStatus(now);
@@ -209,4 +213,5 @@ if (isRecording) {
 } else {
   new Feed(listener);
   new Operator(() => status);
+  faults = new Faults();
 }
