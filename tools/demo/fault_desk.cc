@@ -75,13 +75,13 @@ void FaultDesk::Work() {
 }
 
 absl::StatusOr<std::string> FaultDesk::Do(const FaultRequest& request) {
-  if (request.kind == FaultKind::kKillNode) return Kill(request.node);
+  if (request.kind == DemoFaultKind::kKillNode) return Kill(request.node);
   if (!has_links_) {
     return absl::FailedPreconditionError(
         "expected a demo on an emulated WAN, whose links can be cut and shared; this one runs over loopback");
   }
   const ChaosLink link = {request.node, request.other};
-  return request.kind == FaultKind::kCutLink ? Cut(link) : Share(link);
+  return request.kind == DemoFaultKind::kCutLink ? Cut(link) : Share(link);
 }
 
 absl::StatusOr<std::string> FaultDesk::Kill(const std::string& node) {

@@ -24,13 +24,13 @@
 
 namespace banyan {
 
-enum class FaultKind { kKillNode, kCutLink, kTraffic };
+enum class DemoFaultKind { kKillNode, kCutLink, kTraffic };
 
 // How long a link is cut or shared with others.
 inline constexpr absl::Duration kFaultLasts = absl::Seconds(10);
 
 struct FaultRequest {
-  FaultKind kind = FaultKind::kKillNode;
+  DemoFaultKind kind = DemoFaultKind::kKillNode;
   std::string node = {};   // or one end of the link
   std::string other = {};  // the other end
   // Says what was done, or why nothing was. Called on the desk's thread.

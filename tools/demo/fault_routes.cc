@@ -13,9 +13,9 @@ namespace {
 constexpr char kPath[] = "/api/faults";
 constexpr size_t kMostWords = 1024;  // bytes of two nodes' names
 
-absl::StatusOr<FaultRequest> ReadRequest(FaultKind kind, const std::string& body) {
+absl::StatusOr<FaultRequest> ReadRequest(DemoFaultKind kind, const std::string& body) {
   const std::vector<std::string> names = absl::StrSplit(body, absl::ByAnyChar(" \r\n"), absl::SkipEmpty());
-  const size_t expected = kind == FaultKind::kKillNode ? 1 : 2;
+  const size_t expected = kind == DemoFaultKind::kKillNode ? 1 : 2;
   if (names.size() != expected) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected ", expected == 1 ? "a node's name" : "two nodes' names, the ends of a link", ", got '", body, "'"));
@@ -27,7 +27,7 @@ absl::StatusOr<FaultRequest> ReadRequest(FaultKind kind, const std::string& body
   return request;
 }
 
-HttpRoute FaultRoute(const char* name, FaultKind kind, const PageAccess& access,
+HttpRoute FaultRoute(const char* name, DemoFaultKind kind, const PageAccess& access,
                      const std::function<void(FaultRequest request)>& give) {
   return OperatorPost(absl::StrCat(kPath, "/", name), access, kMostWords,
                       [kind, give](std::string, std::string body, AnswerPost answer) {
@@ -49,9 +49,9 @@ std::vector<HttpRoute> FaultRoutes(const PageAccess& access, bool has_links,
   about.answer = [has_links] {
     return OrderAnswer(has_links, has_links ? "" : "links over loopback can be neither cut nor shared");
   };
-  return {about, FaultRoute("kill", FaultKind::kKillNode, access, give),
-          FaultRoute("cut", FaultKind::kCutLink, access, give),
-          FaultRoute("traffic", FaultKind::kTraffic, access, give)};
+  return {about, FaultRoute("kill", DemoFaultKind::kKillNode, access, give),
+          FaultRoute("cut", DemoFaultKind::kCutLink, access, give),
+          FaultRoute("traffic", DemoFaultKind::kTraffic, access, give)};
 }
 
 }  // namespace banyan
