@@ -20,8 +20,9 @@ struct SocketLimits {
   // Connections that have not brought a whole message yet, together. More of them end, first those of the host that has
   // the most. As many that were closed may still be there.
   size_t most_strangers = 1024;
-  // Where keys are asked for: connections that end without a whole message, of one host and of all hosts from which no
-  // listed key has come. Of more the kernel lets in a part. A handshake takes some 0.2 ms of a processor.
+  // Where keys are asked for: connections that end without a whole message, of one host from which no listed key has
+  // come; and of all such hosts, once of those that are held back one by one, once of the rest. Of more the kernel lets
+  // in a part. A handshake takes some 0.2 ms of a processor.
   int64_t most_failed_of_host_hz = 50;
   int64_t most_failed_hz = 200;
   // Messages that wait for the network, per connection; far above what byte credits allow.

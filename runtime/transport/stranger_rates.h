@@ -4,6 +4,8 @@
 //
 // Invariants:
 // - A host from which a listed key has come is let in whole, while it is among the last kMostKnown of these.
+// - Whoever is too fast for two seconds running is held back: members that begin together may fail once or twice, until
+//   all have heard of each other's keys.
 // - A share falls as fast as the rate demands, and at most doubles in a second.
 // - Memory is bounded, however many hosts there are.
 #ifndef BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
@@ -12,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +39,8 @@ class StrangerRates {
   // Hosts that have a share of their own. The kernel takes a program of some 2,000 steps.
   static constexpr size_t kMostLimited = 64;
 
-  // Connections a second that may end without a word, of one host and of all unknown ones.
+  // Connections a second that may end without a word: of one host, and of all unknown ones that are held back as hosts,
+  // and again of all that are not.
   StrangerRates(int64_t most_of_host_hz, int64_t most_of_all_hz)
       : most_of_host_hz_(most_of_host_hz), most_of_all_hz_(most_of_all_hz) {}
 
@@ -54,17 +58,23 @@ class StrangerRates {
   std::vector<std::string> TakeHeldBack() { return std::exchange(held_back_, {}); }
 
  private:
-  bool IsIdle() const { return strangers_ == 0 && admission_.IsWhole(); }
+  bool IsIdle() const { return strangers_ == 0 && too_fast_.empty() && !others_too_fast_ && admission_.IsWhole(); }
   // Of a share under which `rate_hz` came in.
-  static double NextShare(double share, double rate_hz, int64_t most_hz);
+  static double NextShare(double share, double rate_hz, double most_hz);
+  double MostOfHostHz() const;
   void DecideOn(const HostPrefix& host, double seconds);
+  void DecideOnOthers(double seconds);
 
   const int64_t most_of_host_hz_;
   const int64_t most_of_all_hz_;
   Timestamp decided_at_;
   int64_t strangers_ = 0;  // since then
+  int64_t others_ = 0;     // of these, those whose host has no share of its own
   std::map<HostPrefix, int64_t> by_host_;
-  std::map<HostPrefix, double> shares_;   // below 1
+  std::map<HostPrefix, double> shares_;  // below 1
+  std::set<HostPrefix> too_fast_;        // for the last second, and not held back yet
+  bool others_too_fast_ = false;         // likewise
+  double share_of_others_ = 1;
   std::map<HostPrefix, uint64_t> known_;  // to when it came last
   uint64_t next_known_ = 1;
   Admission admission_;
