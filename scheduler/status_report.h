@@ -74,7 +74,8 @@ struct StatusSources {
 //   `veto` (why admitted scopes fall back now), `vetoes` (that began), `vetoed_by_order` (scopes), `step` (that was
 //   decided last), `violations` (chunks of another route than their round's), `sent` and `sent_low_bit` (gradients and
 //   results on all hops since each member began: {`bytes`, `fp32_bytes` in their place}), `guard` (endpoint
-//   or forced), `predicted`: [{`elements`, `element_bytes`, `low_bit_seconds`, `fp32_seconds`}] by sizes of candidates,
+//   or forced), `predicted`: [{`elements`, `element_bytes`, `low_bit_seconds`, `fp32_seconds`,
+//   `low_bit_busy_seconds`, `fp32_busy_seconds`}] by sizes of candidates,
 //   `audit`: of rounds that have closed since the scheduler began {`bits_per_element`, counts `candidates`, `all` and
 //   `keys`: [{`key`, counts, `slices` where it has several: [{`first`, `elements`, `low_bit`, `fallback`, `plain`}]}]},
 //   where counts are `low_bit`, `fallback`, `plain`, `mixed`, `violations`, `low_bit_share`, `veto_share`,

@@ -163,8 +163,10 @@ void PrecisionControl::WriteGuard(JsonWriter& json) const {
   for (const auto& [size, prediction] : guard_.predictions()) {
     json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(size.elements));
     json.Name("element_bytes").Integer(static_cast<uint64_t>(size.element_bytes));
-    json.Name("low_bit_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit));
-    json.Name("fp32_seconds").Number(absl::ToDoubleSeconds(prediction.full)).EndObject();
+    json.Name("low_bit_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit.time));
+    json.Name("fp32_seconds").Number(absl::ToDoubleSeconds(prediction.full.time));
+    json.Name("low_bit_busy_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit.busy));
+    json.Name("fp32_busy_seconds").Number(absl::ToDoubleSeconds(prediction.full.busy)).EndObject();
   }
   json.EndArray();
 }

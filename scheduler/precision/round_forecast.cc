@@ -35,7 +35,7 @@ RoundForecast::Prediction RoundForecast::Predict(const GuardedSize& size) const 
   const PlannedTensor tensor(size.elements, size.element_bytes);
   RoundWork work;
   work.processors = processors_;
-  const absl::Duration full = PredictRoundOf(policy_, view_, tensor, work);
+  const TensorRound full = PredictRoundOf(policy_, view_, tensor, work);
   work.is_low_bit = true;
   work.has_zero_votes = HasZeroVotes(rules_);
   work.result_bits = ResultBits(rules_);

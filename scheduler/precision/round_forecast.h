@@ -23,9 +23,12 @@ class RoundForecast : public Computation {
   static constexpr double kMargin = 0.05;
 
   struct Prediction {
-    absl::Duration low_bit;
-    absl::Duration full;
-    bool is_shorter() const { return low_bit < (1 - kMargin) * full; }
+    TensorRound low_bit;
+    TensorRound full;
+    // Also among other tensors, where a round takes as long as its busiest link or processor.
+    bool is_shorter() const {
+      return low_bit.time < (1 - kMargin) * full.time && low_bit.busy < (1 - kMargin) * full.busy;
+    }
   };
   using Predictions = std::map<GuardedSize, Prediction>;
 

@@ -42,6 +42,9 @@ class RoundShop {
   // How long the processors of the busiest node work for these chunks: those that send and take them, or those that
   // sum.
   double LongestProcessing(const std::vector<FlowShop::Job>& jobs) const;
+  // Returns what each node's processor takes to cast votes on the tensor, as jobs of kinds of their own. REQUIRES:
+  // processors are stations.
+  std::vector<FlowShop::Job> Casts(const PlannedTensor& tensor);
 
  private:
   // The steps so far of one tree.
@@ -254,6 +257,16 @@ bool RoundShop::Add(const Tree& tree) {
   return true;
 }
 
+std::vector<FlowShop::Job> RoundShop::Casts(const PlannedTensor& tensor) {
+  std::vector<FlowShop::Job> casts;
+  for (size_t node = 0; node < processors_.size() && work_->is_low_bit; ++node) {
+    const RoundWork::Processor& processor = work_->processors[node];
+    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
+    casts.push_back({shop_.AddKind({{processors_[node], 0, {}, 1}}), bytes / processor.cast_rate * kProcessorBps});
+  }
+  return casts;
+}
+
 double RoundShop::LongestProcessing(const std::vector<FlowShop::Job>& jobs) const {
   std::vector<double> chunks(ends_.size(), 0);
   std::vector<double> bytes(ends_.size(), 0);
@@ -320,22 +333,22 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, cons
   return prediction;
 }
 
-absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
-                              const RoundWork& work) {
+TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
+                           const RoundWork& work) {
   RoundShop round(policy, view, {tensor}, /*sent_part=*/1, &work);
   for (const Tree& tree : policy.trees) {
-    if (!round.Add(tree)) return absl::InfiniteDuration();
+    if (!round.Add(tree)) return {absl::InfiniteDuration(), absl::InfiniteDuration()};
   }
-  double cast_s = 0;
-  for (const RoundWork::Processor& processor : work.processors) {
-    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
-    if (work.is_low_bit) cast_s = std::max(cast_s, bytes / processor.cast_rate);
-  }
+  const std::vector<FlowShop::Job> casts = round.Casts(tensor);
   std::vector<FlowShop::Job> scheduled = Chunks(policy, {tensor});
+  std::vector<FlowShop::Job> all = casts;
+  all.insert(all.end(), scheduled.begin(), scheduled.end());
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
-  return absl::Seconds(cast_s + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others));
+  const double time_s =
+      round.shop().LongestWork(casts) + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
+  return {absl::Seconds(time_s), absl::Seconds(round.shop().LongestWork(all))};
 }
 
 }  // namespace banyan

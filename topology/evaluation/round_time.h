@@ -62,11 +62,17 @@ struct RoundWork {
   std::vector<Processor> processors;     // by positions of the view's nodes
 };
 
-// Predicts the time of a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works
-// on a chunk before it sends it. Votes are cast of a whole tensor before the first chunk leaves, and are as wide as the
-// voters below an edge make them.
-absl::Duration PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
-                              const RoundWork& work);
+// What a round of one tensor takes.
+struct TensorRound {
+  absl::Duration time;  // where nothing else goes on
+  absl::Duration busy;  // of the busiest link or processor: what it adds to a round of many tensors at least
+};
+
+// Predicts a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works on a chunk
+// before it sends it. Votes are cast of a whole tensor before the first chunk leaves, and are as wide as the voters
+// below an edge make them.
+TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
+                           const RoundWork& work);
 
 }  // namespace banyan
 

@@ -70,13 +70,26 @@ TEST(RoundTimeTest, ARoundOfHalvesIsAsShortAsItsBytesAndItsVotesAreAsManyBits) {
   }
   const Policy policy = OnA(Line());
   const auto predicted_ms = [&](const PlannedTensor& tensor) {
-    return absl::ToDoubleMilliseconds(PredictRoundOf(policy, Line(), tensor, work));
+    return absl::ToDoubleMilliseconds(PredictRoundOf(policy, Line(), tensor, work).time);
   };
   constexpr double kDelaysMs = 60;
   EXPECT_NEAR(predicted_ms({1000, 2}) - kDelaysMs, (predicted_ms({1000, 4}) - kDelaysMs) / 2, 0.01);
   work.is_low_bit = true;
   work.result_bits = 1;
   EXPECT_NEAR(predicted_ms({1000, 2}), predicted_ms({1000, 4}), 0.01);
+}
+
+TEST(RoundTimeTest, TellsHowLongTheBusiestLinkOrProcessorWorks) {
+  RoundWork work;
+  work.processors.resize(3);
+  const auto busy_ms = [&] { return absl::ToDoubleMilliseconds(PredictRoundOf(OnA(Line()), Line(), 1000, work).busy); };
+  EXPECT_NEAR(busy_ms(), ChunkMs(1000, 4), 1e-3) << "a link, one way";
+  work.is_low_bit = true;
+  work.result_bits = 2;
+  EXPECT_NEAR(busy_ms(), ChunkMs(1000, 4) * 2 / 32, 1e-3) << "a link on the way down";
+  work.processors[1].workers = 2;
+  work.processors[1].cast_rate = 1e6;
+  EXPECT_NEAR(busy_ms(), 2.0 * 2 * 4 * 1000 / 1e6 * 1000, 0.1) << "a processor that casts the votes of two";
 }
 
 TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
