@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
 #include "bench/reducer_benchmark.h"
+#include "bench/reducer_replay.h"
 #include "bench/timing.h"
 #include "core/json_writer.h"
 #include "posix/program_path.h"
@@ -114,12 +116,50 @@ int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::
   return RunCodecBenchmarkWithBar(options, out, err);
 }
 
+// In the order of ReducerStudy.
+std::vector<std::string> StudyNames() { return {"models", "capacity", "contention", "corner"}; }
+
+ReducerStudy StudyOf(const std::string& name) {
+  const std::vector<std::string> names = StudyNames();
+  return static_cast<ReducerStudy>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+int ReplayReducersWithBar(ReducerReplayOptions options, std::ostream& out, std::ostream& err) {
+  absl::StatusOr<ReducerReplayReport> report;
+  {
+    ProgressBar bar("simulating", isatty(STDERR_FILENO) != 0, err);
+    const auto start = std::chrono::steady_clock::now();
+    options.progress = [&](double part) {
+      bar.Update(part, absl::FromChrono(std::chrono::steady_clock::now() - start));
+    };
+    report = ReplayReducers(options);
+  }
+  if (report.ok()) return PrintReducerReplay(*report, options.json, out);
+  err << "banyan bench reducer: " << report.status().message() << "\n";
+  return kExitFailure;
+}
+
 int BenchReducer(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  ReducerBenchmarkOptions options;
-  CommandLine line("banyan bench reducer", "Counts votes of one and two bits per gradient on one core.",
-                   "banyan bench reducer --json");
-  line.Switch("json", "print JSON", &options.json);
+  bool is_replay = false;
+  std::string only;
+  ReducerReplayOptions replay;
+  CommandLine line(
+      "banyan bench reducer",
+      "Counts votes of one and two bits per gradient on one core. Or replays rounds of models in simulated\n"
+      "time, as float32, as packed signs that all workers gather, and as counts in Banyan's trees.",
+      "banyan bench reducer --replay");
+  line.Switch("replay", "simulate rounds (minutes)", &is_replay);
+  line.Choice("only", StudyNames(), "with --replay: this study alone", &only);
+  line.Switch("quick", "with --replay: one small model, few values", &replay.quick);
+  line.Switch("json", "print JSON", &replay.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (!is_replay && (replay.quick || !only.empty())) {
+    return line.UsageError("--quick and --only: expected with --replay", err);
+  }
+  if (!only.empty()) replay.studies = {StudyOf(only)};
+  if (is_replay) return ReplayReducersWithBar(std::move(replay), out, err);
+  ReducerBenchmarkOptions options;
+  options.json = replay.json;
   return RunReducerBenchmark(options, out);
 }
 

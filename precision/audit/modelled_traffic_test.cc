@@ -7,7 +7,7 @@
 
 #include "precision/audit/route_audit.h"
 #include "precision/profile/binding_proposal.h"
-#include "precision/testing/model_tensors.h"
+#include "precision/samples/model_tensors.h"
 
 namespace banyan {
 namespace {

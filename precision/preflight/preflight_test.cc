@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "precision/profile/binding_proposal.h"
-#include "precision/testing/model_tensors.h"
+#include "precision/samples/model_tensors.h"
 
 namespace banyan {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "precision/testing/model_tensors.h"
+#include "precision/samples/model_tensors.h"
 
 namespace banyan {
 namespace {

@@ -95,6 +95,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"sim/checkers", 2},
                                                      {"sim/faults", 3},
                                                      {"sim/runs", 3},
+                                                     {"sim/reducer", 3},
                                                      {"sim/figures", 4},
                                                      {"sim/studies", 5},
 

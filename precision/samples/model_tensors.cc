@@ -1,4 +1,4 @@
-#include "precision/testing/model_tensors.h"
+#include "precision/samples/model_tensors.h"
 
 #include <string>
 
@@ -20,6 +20,9 @@ class TensorWriter {
   void Table(const std::string& name, int64_t rows, int64_t width) {
     tensors_.push_back({name + ".weight", {rows, width}});
   }
+  void Convolution(const std::string& name, int64_t out, int64_t in, int64_t side) {
+    tensors_.push_back({name + ".weight", {out, in, side, side}});
+  }
   const std::vector<NamedShape>& tensors() const { return tensors_; }
 
  private:
@@ -31,7 +34,34 @@ constexpr int64_t kInner = 3072;
 constexpr int64_t kWords = 30522;
 constexpr int64_t kPositions = 512;
 
+// Two convolutions, and where the number of channels changes a third beside them.
+void WriteBlock(const std::string& at, int64_t in, int64_t out, TensorWriter& model) {
+  model.Convolution(at + "conv1", out, in, 3);
+  model.Norm(at + "bn1", out);
+  model.Convolution(at + "conv2", out, out, 3);
+  model.Norm(at + "bn2", out);
+  if (in == out) return;
+  model.Convolution(at + "downsample.0", out, in, 1);
+  model.Norm(at + "downsample.1", out);
+}
+
 }  // namespace
+
+std::vector<NamedShape> ResNet18Tensors(int64_t classes) {
+  constexpr int64_t kChannels[] = {64, 128, 256, 512};
+  TensorWriter model;
+  model.Convolution("conv1", kChannels[0], 3, 3);
+  model.Norm("bn1", kChannels[0]);
+  int64_t in = kChannels[0];
+  for (int layer = 0; layer < 4; ++layer) {
+    for (int block = 0; block < 2; ++block) {
+      WriteBlock(absl::StrCat("layer", layer + 1, ".", block, "."), in, kChannels[layer], model);
+      in = kChannels[layer];
+    }
+  }
+  model.Linear("fc", classes, in);
+  return model.tensors();
+}
 
 std::vector<NamedShape> DistilBertTensors() {
   TensorWriter model;
