@@ -1,5 +1,6 @@
 """Who comes late, or again, begins where the others are."""
 
+import copy
 import multiprocessing
 import os
 import signal
@@ -102,6 +103,121 @@ class StateTest(unittest.TestCase):
         self.assertTrue(was_there)
         (first, _, _), (second, _, _) = told["n1", "ends"][0], told["n2", "ends"][0]
         self.assertEqual(distance(first, second), 0)
+
+
+def trainer(kind, options, rates, with_state=True):
+    """Returns a model with its optimizer, its schedule of rates, and a state that it shares with nobody yet."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+    optimizer = kind(net.parameters(), **options)
+    schedule = rates(optimizer) if rates is not None else None
+    state = bt.State(banyan.solo(), model=net, optimizer=optimizer, scheduler=schedule) if with_state else None
+    return net, optimizer, schedule, state
+
+
+def train_steps(parts, steps):
+    net, optimizer, schedule, state = parts
+    for step in steps:
+        optimizer.zero_grad()
+        x = torch.randn(5, 3, generator=torch.Generator().manual_seed(step))
+        (net(x) ** 2).sum().backward()
+        optimizer.step()
+        if schedule is not None:
+            schedule.step()
+        if state is not None:
+            state.advance()
+
+
+def hand_over(state, late):
+    """Does what a node does with the parts of two states."""
+    own = dict(late._parts)
+    for name, part in state._parts.items():
+        if isinstance(part, bytearray):
+            own.pop(name)[:] = part
+        else:
+            own.pop(name).copy_(part)
+    assert not own, own
+    late._decode()
+
+
+class OwnSteps(torch.optim.Optimizer):
+    """Counts in a number of Python's, and makes a new tensor in each step."""
+
+    def __init__(self, parameters):
+        super().__init__(parameters, {"lr": 0.1})
+
+    @torch.no_grad()
+    def step(self):
+        for parameter in self.param_groups[0]["params"]:
+            state = self.state[parameter]
+            state["count"] = state.get("count", 0) + 1
+            state["sum"] = 0.9 * state.get("sum", torch.zeros_like(parameter)) + parameter.grad
+            parameter -= self.param_groups[0]["lr"] / state["count"] * state["sum"]
+
+
+_RATES = torch.optim.lr_scheduler
+_KINDS = {
+    "SGD": {"lr": 0.1, "momentum": 0.9, "dampening": 0.5}, "Adam": {"amsgrad": True}, "AdamW": {}, "Adagrad": {},
+    "Rprop": {}, "RMSprop": {"centered": True}, "ASGD": {}, "Adamax": {}, "NAdam": {}, "RAdam": {}, "Adadelta": {},
+}
+_SCHEDULES = {
+    "MultiStepLR": lambda optimizer: _RATES.MultiStepLR(optimizer, [3, 6, 9, 11]),
+    "OneCycleLR": lambda optimizer: _RATES.OneCycleLR(optimizer, 0.1, 20),
+    "CyclicLR": lambda optimizer: _RATES.CyclicLR(optimizer, 0.01, 0.1, 3),
+    "LambdaLR": lambda optimizer: _RATES.LambdaLR(optimizer, lambda step: 1 / (1 + step)),
+    "SequentialLR": lambda optimizer: _RATES.SequentialLR(
+        optimizer, [_RATES.ConstantLR(optimizer, 0.1, 2), _RATES.MultiStepLR(optimizer, [5, 8])], [3]
+    ),
+}
+
+
+class OptimizerStateTest(unittest.TestCase):
+    def expect_the_same(self, kind, options, rates=None, change=lambda optimizer: None):
+        first, late = trainer(kind, options, rates), trainer(kind, options, rates)
+        train_steps(first, range(5))
+        change(first[1])
+        train_steps(first, range(5, 7))
+        hand_over(first[3], late[3])
+        for parts in first, late:
+            train_steps(parts, range(7, 14))
+        alone = trainer(kind, options, rates, with_state=False)
+        train_steps(alone, range(14))
+        self.assertEqual(distance(values(late[0]), values(first[0])), 0)
+        self.assertEqual(distance(values(first[0]), values(alone[0])), 0)
+        self.assertEqual(late[1].param_groups[0]["lr"], first[1].param_groups[0]["lr"])
+
+    def test_every_optimizer_goes_on_as_without_a_state_and_as_the_others(self):
+        for name, options in _KINDS.items():
+            with self.subTest(name):
+                self.expect_the_same(getattr(torch.optim, name), options)
+
+    def test_schedules_of_rates(self):
+        for name, rates in _SCHEDULES.items():
+            with self.subTest(name):
+                self.expect_the_same(torch.optim.SGD, {"lr": 0.05, "momentum": 0.9}, rates)
+
+    def test_numbers_and_tensors_that_are_replaced(self):
+        self.expect_the_same(OwnSteps, {})
+
+        def reload(optimizer):
+            optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+
+        self.expect_the_same(torch.optim.Adam, {}, change=reload)
+
+    def test_who_comes_before_the_first_step(self):
+        first, late = trainer(torch.optim.Rprop, {}, None), trainer(torch.optim.Rprop, {}, None)
+        hand_over(first[3], late[3])
+        for parts in first, late:
+            train_steps(parts, range(3))
+        self.assertEqual(distance(values(late[0]), values(first[0])), 0)
+
+    def test_what_cannot_be_shared_is_refused_by_name(self):
+        net = nn.Linear(1, 1)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "LBFGS"):
+            bt.State(banyan.solo(), model=net, optimizer=torch.optim.LBFGS(net.parameters()))
+        optimizer = torch.optim.SGD([{"params": net.parameters(), "note": {1, 2}}], lr=1)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "note: .* got set"):
+            bt.State(banyan.solo(), model=net, optimizer=optimizer)
 
 
 if __name__ == "__main__":
