@@ -8,8 +8,6 @@
 `banyan.torch` does this for PyTorch models, `banyan.solo()` gives a job of one. See docs/python.md.
 """
 
-import logging as _logging
-
 from ._ticket import Ticket
 from .errors import (
     AlreadyExists, Cancelled, Error, FailedPrecondition, InvalidArgument, NotFound, Timeout, Unavailable
@@ -22,5 +20,3 @@ __all__ = [
     "AlreadyExists", "Cancelled", "Error", "FailedPrecondition", "InvalidArgument", "LocalNode", "NotFound", "Session",
     "Ticket", "Timeout", "Unavailable", "join", "solo",
 ]
-
-_logging.getLogger("banyan").addHandler(_logging.NullHandler())

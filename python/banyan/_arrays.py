@@ -77,6 +77,8 @@ def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
         return _of_device(flat, is_result, type)
     if TYPES[type] == own and flat.is_contiguous():
         return Values(flat.data_ptr(), flat.numel(), type, flat)
+    if is_result and any(stride == 0 and size > 1 for stride, size in zip(flat.stride(), flat.shape)):
+        raise InvalidArgument("expected room for each number of the result, got an expanded tensor; give its .clone()")
     copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
@@ -102,7 +104,17 @@ def _of_device(flat: Any, is_result: bool, type: int) -> Values:
     return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), finish)
 
 
+def _is_number(value: Any) -> bool:
+    """Tells whether a value is a single number of numpy, such as numpy.float32(1): nobody can write it."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.generic)
+
+
 def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
+    if _is_number(value):
+        if is_result:
+            raise InvalidArgument(f"expected an array for the result, got a number, {value!r}; give numpy.array() of it")
+        value = sys.modules["numpy"].array(value)
     facts = value.__array_interface__
     kind, (address, is_read_only) = facts["typestr"], facts["data"]
     if is_result and is_read_only:
@@ -238,7 +250,7 @@ def empty_like(value: Any) -> Any:
         made = value.detach().clone()
         return made
     if hasattr(value, "__array_interface__"):
-        return value.copy()
+        return sys.modules["numpy"].array(value) if _is_number(value) else value.copy()
     values = values_of(value)
     if values.type not in _CODES:
         raise InvalidArgument(f"expected memory for a result of {TYPES[values.type]}; give it as out=")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import threading
 import time
 from ctypes import c_void_p
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, List, Optional
 
 from ._arrays import Values
 from ._library import last_error, library
-from .errors import Error, make_error
+from .errors import Error, InvalidArgument, make_error
 
 if TYPE_CHECKING:
     from .session import Session
@@ -66,6 +67,8 @@ class Ticket:
         Raises Timeout after `timeout` seconds, naming node, key, round and who is awaited: the operation goes on, and
         may be waited for again. Raises what the operation ended with otherwise.
         """
+        if timeout is not None and not -math.inf < timeout:
+            raise InvalidArgument(f"timeout: expected seconds, or None, got {timeout}", key=self.key)
         deadline = None if timeout is None else time.monotonic() + timeout
         while not self.done():
             left = _SLICE if deadline is None else deadline - time.monotonic()

@@ -63,6 +63,7 @@ class Session:
         self.error: Optional[Error] = None  # the last one that an operation ended with
         self.room_timeout: Optional[float] = None
         self._types: Dict[str, int] = {}  # of keys, by name
+        self._attachments: "weakref.WeakSet[Any]" = weakref.WeakSet()  # of models
 
     # --- keys ---
 
@@ -71,9 +72,9 @@ class Session:
 
         They come in `out`, which may be `value` itself, or in a new tensor.
         """
+        values = self._of(key, value)
         out = empty_like(value) if out is None else out
-        values = values_of(value)
-        agreed = values_of(out, is_result=True, want=values.type)
+        agreed = _named(key, out, is_result=True, want=values.type)
         out = self._start("init", key, [values], [agreed], out).wait(timeout)
         self._types[key] = values.type
         return out
@@ -86,11 +87,11 @@ class Session:
         All get the values of the lowest worker, unless `in_place` is false. A round goes out when all tensors of the
         group have been pushed: start all before you wait for one.
         """
-        read = [values_of(value) for value in values.values()]
+        read = [_named(name, value) for name, value in values.items()]
         types = {TYPES[each.type] for each in read}
         if len(types) > 1:
             raise InvalidArgument(f"group {group}: expected tensors of one type, got {', '.join(sorted(types))}", key=group)
-        written = [values_of(value, is_result=True) for value in values.values()] if in_place else []
+        written = [_named(name, value, is_result=True) for name, value in values.items()] if in_place else []
         self._start("init_group", group, read, written, None, names=list(values)).wait(timeout)
         self._types.update({name: read[0].type for name in (group, *values)})
 
@@ -106,9 +107,10 @@ class Session:
 
     def push_pull(self, key: str, gradient: Any, *, out: Any = None, priority: int = 0) -> Ticket:
         """Does both. `out` may be `gradient` itself. Higher priorities go first where a link has a queue."""
+        read = self._of(key, gradient)
         out = empty_like(gradient) if out is None else out
         result = [self._of(key, out, is_result=True)]
-        return self._start("push_pull", key, [self._of(key, gradient)], result, out, priority=priority)
+        return self._start("push_pull", key, [read], result, out, priority=priority)
 
     def all_reduce(self, key: str, value: Any, *, timeout: Optional[float] = None) -> Any:
         """Does a push_pull in place, waits for it and returns `value`."""
@@ -125,8 +127,9 @@ class Session:
 
     def flush(self, key: str, gradient: Any, *, out: Any = None) -> Ticket:
         """A push_pull that also brings what lossy encodings of earlier rounds have kept back; all workers call it."""
+        read = self._of(key, gradient)
         out = empty_like(gradient) if out is None else out
-        return self._start("flush", key, [self._of(key, gradient)], [self._of(key, out, is_result=True)], out)
+        return self._start("flush", key, [read], [self._of(key, out, is_result=True)], out)
 
     def broadcast(self, key: str, value: Any, *, out: Any = None) -> Ticket:
         """A round whose result is the values of the lowest worker; in place where `out` is left away."""
@@ -199,13 +202,21 @@ class Session:
 
     def _of(self, key: str, value: Any, *, is_result: bool = False) -> Values:
         """Returns where numbers of a key are, in its type."""
-        return values_of(value, is_result=is_result, want=self._types.get(key))
+        return _named(key, value, is_result=is_result, want=self._types.get(key))
 
     def _start(
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
         names: Sequence[str] = (), numbers: Tuple[Any, ...] = (),
     ) -> Ticket:
         raise NotImplementedError
+
+
+def _named(key: str, value: Any, *, is_result: bool = False, want: Optional[int] = None) -> Values:
+    """Returns where the numbers of `value` are; errors name the key."""
+    try:
+        return values_of(value, is_result=is_result, want=want)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"key {key}: {error}", key=key) from None
 
 
 def call_interruptibly(function: Callable[[], Any], undo: Callable[[Any], None]) -> Any:
@@ -303,7 +314,8 @@ class LibrarySession(Session):
         return ticket
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
-        views = [_bytes_of(value) for value in parts.values()]
+        self._check_open()
+        views = [_bytes_of(name, value) for name, value in parts.items()]
         names = (c_char_p * len(views))(*(_name_of(name) for name in parts))
         memory = (c_void_p * len(views))(*(address for address, _, _ in views))
         sizes = (c_size_t * len(views))(*(size for _, size, _ in views))
@@ -311,11 +323,13 @@ class LibrarySession(Session):
         self._state = views  # in place until the session is closed
 
     def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+        self._check_open()
         seconds = -1.0 if timeout is None else timeout
         step = _within("step", step, 0, _MOST_STEPS)
         self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle, step, seconds)))
 
     def fetch_state(self, timeout: Optional[float] = None) -> int:
+        self._check_open()
         step = c_uint64()
         seconds = -1.0 if timeout is None else timeout
         self._call(lambda: self._raise(self._library.banyan_fetch_state(self._handle, seconds, byref(step))))
@@ -345,6 +359,10 @@ class LibrarySession(Session):
             threading.Thread(target=self.close, name="banyan close", daemon=True).start()
         else:
             self.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Cancelled("the session is closed", node=self.node)
 
     def _call(self, function: Callable[[], None]) -> None:
         call_interruptibly(function, lambda _: None)
@@ -387,7 +405,7 @@ def _name_of(text: str) -> bytes:
     """Returns a name for C, where a zero byte would end it. What else a name must not have, the library says."""
     try:
         name = text.encode()
-    except UnicodeEncodeError:
+    except (AttributeError, UnicodeEncodeError):
         name = b"\0"
     if b"\0" in name:
         raise InvalidArgument(f"expected a name of printable ASCII characters, got {text!r}")
@@ -406,16 +424,23 @@ def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None
         )
 
 
-def _bytes_of(value: Any) -> Tuple[int, int, Any]:
+def _bytes_of(name: str, value: Any) -> Tuple[int, int, Any]:
     """Returns address, size and owner of memory that can be written, of any type."""
     if hasattr(value, "data_ptr"):
-        if not value.is_contiguous():
-            raise make_error(3, "expected a contiguous tensor in the state, got one that is not")
+        if value.is_sparse or not value.is_contiguous():
+            raise InvalidArgument(f"part {name} of the state: expected a contiguous tensor, got one that is not")
         if value.device.type != "cpu":
-            raise make_error(3, f"expected a tensor of the CPU in the state, got one on {value.device}; give a copy")
+            raise InvalidArgument(
+                f"part {name} of the state: expected a tensor of the CPU, got one on {value.device}; give a copy"
+            )
         return value.data_ptr(), value.numel() * value.element_size(), value
-    view = memoryview(value).cast("B")
-    return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, view
+    try:
+        view = memoryview(value).cast("B")
+        return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, view
+    except (TypeError, ValueError, BufferError) as error:
+        raise InvalidArgument(
+            f"part {name} of the state: expected memory that can be written, got {type(value).__name__}: {error}"
+        ) from None
 
 
 def _dispatch(

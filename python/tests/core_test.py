@@ -152,6 +152,14 @@ class RoundsTest(unittest.TestCase):
 
         together(self.job, body)
 
+    def test_state_that_cannot_be_written_is_refused_by_name(self):
+        def body(session, number):
+            for part in b"text", "text", None:
+                with self.assertRaisesRegex(banyan.InvalidArgument, "part settings"):
+                    session.share_state({"settings": part})
+
+        together(self.job, body)
+
 
 class TypesTest(unittest.TestCase):
     def test_sums_are_exact_in_their_own_type(self):
@@ -218,6 +226,14 @@ class ArraysTest(unittest.TestCase):
             with self.assertRaises(banyan.InvalidArgument) as refused:
                 self.session.init("w", value)
             self.assertIn(part, str(refused.exception))
+            self.assertEqual(refused.exception.key, "w")
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_a_single_number_of_numpy_can_be_sent_and_is_no_room_for_a_result(self):
+        self.session.init("n", numpy.float32(1))
+        self.assertEqual(self.session.push_pull("n", numpy.float32(3)).wait().item(), 3)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "key n: .*numpy.array"):
+            self.session.all_reduce("n", numpy.float32(3))
 
     @unittest.skipIf(numpy is None, "numpy is not installed")
     def test_numpy(self):

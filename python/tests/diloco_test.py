@@ -167,9 +167,23 @@ class LocalUpdatesTest(unittest.TestCase):
             (dict(sync_every=2, fragment_sync_delay=2), "fragment_sync_delay"),
             (dict(fragments=2), "ModuleList"),
             (dict(fragment_update_alpha=1.0), "fragment_update_alpha"),
+            (dict(sync_every=2.5), "sync_every: .* whole number"),
+            (dict(sync_every=4, fragment_sync_delay=0.5), "fragment_sync_delay: .* whole number"),
+            (dict(fragments=[]), "at least one"),
+            (dict(outer=torch.optim.SGD(model.parameters(), lr=1)), "outer: expected a maker"),
         ):
             with self.assertRaisesRegex(banyan.InvalidArgument, part):
                 bt.DiLoCo(banyan.solo(), model, inner, **options)
+
+    def test_doubles_stay_doubles(self):
+        model = nn.Linear(1, 1, bias=False).double()
+        inner = torch.optim.SGD(model.parameters(), lr=1)
+        bt.LocalSGD(banyan.solo(), model, inner, sync_every=1)
+        with torch.no_grad():
+            model.weight.fill_(1 / 3)
+        model.weight.grad = torch.full_like(model.weight, 1e-12)
+        inner.step()
+        self.assertAlmostEqual(model.weight.item(), 1 / 3 - 1e-12, delta=1e-15)
 
 
 if __name__ == "__main__":

@@ -103,7 +103,18 @@ class TicketTest(TwoSites):
             ticket.wait(300)
         with self.assertRaises(banyan.Cancelled):
             self.first.push("w", array("f", [1]))
+        with self.assertRaises(banyan.Cancelled):
+            self.first.share_state({"settings": bytearray(1)})
+        with self.assertRaises(banyan.Cancelled):
+            self.first.pass_boundary(1)
         self.first.close()
+
+    def test_no_number_is_no_time(self):
+        ticket = self.first.push_pull("w", array("f", [1]))
+        with self.assertRaisesRegex(banyan.InvalidArgument, "timeout: .* nan"):
+            ticket.wait(float("nan"))
+        self.second.push_pull("w", array("f", [3])).wait(300)
+        self.assertEqual(list(ticket.wait(300)), [2])
 
 
 class ForgottenSessionTest(unittest.TestCase):

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Optional, Tuple
+import logging
+import zlib
+from typing import Callable, Container, Dict, List, Optional, Tuple
 
 import torch
 import torch.distributed as dist
+from torch.nn.modules.batchnorm import _NormBase
+
+from ..errors import FailedPrecondition
+from ..session import Session
+
+_log = logging.getLogger("banyan")
+_WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
@@ -58,3 +67,59 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
 def by_wire_name(prefix: str, group: List[Named]) -> Dict[str, torch.Tensor]:
     """Returns a group as init_group takes it."""
     return {wire_name(prefix, name, each): each for name, each in group}
+
+
+def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
+    """Raises where a parameter is trained now that was not when the module was attached; `known` has those that were.
+
+    It would be trained by each site alone.
+    """
+    for name, each in module.named_parameters():
+        if each.requires_grad and id(each) not in known and each.numel() > 0:
+            raise FailedPrecondition(
+                f"{name}: this parameter was added, replaced or unfrozen after the model had been given to the job, so this "
+                "site alone would train it; let all that will be trained have requires_grad then, and freeze after that"
+            )
+
+
+def warn_of_fixed_tensors(job: Session, name: str, module: torch.nn.Module, is_whole: bool = True) -> None:
+    """Logs a warning where what stays as it is, frozen parameters and buffers, is not what the lowest worker has.
+
+    All sites call it at the same place. Of a model in parts, which is not whole, nothing is told.
+    """
+    fixed = [(each, tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
+    for prefix, part in module.named_modules():
+        if not isinstance(part, _NormBase):  # whose running means are each site's own
+            fixed += [(f"{prefix}.{each}".lstrip("."), tensor) for each, tensor in part.named_buffers(recurse=False)]
+    own = _digest(fixed) + 1 if is_whole else 0
+    lowest = job.init(f"{name}-fixed", torch.tensor([own], dtype=torch.int64)).item()
+    if lowest != own and 0 not in (lowest, own):
+        _log.warning(
+            "%s: tensors of this model that are not trained (%d, such as %s) have other values here than at the lowest "
+            "worker, and keep them; load the same ones, or make them from the same seed",
+            name, len(fixed), fixed[0][0] if fixed else "none",
+        )
+
+
+@torch.no_grad()
+def _digest(named: List[Tuple[str, torch.Tensor]]) -> int:
+    """Returns a number that tells tensors by name and bits, the same for those on a GPU.
+
+    >>> one, other = torch.zeros(3), torch.zeros(3)
+    >>> _digest([("w", one)]) == _digest([("w", other)])
+    True
+    >>> other[1] = 1e-9
+    >>> _digest([("w", one)]) == _digest([("w", other)])
+    False
+    """
+    digest = 0
+    for name, each in named:
+        digest = zlib.crc32(f"{name} {each.dtype} {tuple(each.shape)} {_sum_of_bits(each)}".encode(), digest)
+    return digest
+
+
+def _sum_of_bits(tensor: torch.Tensor) -> int:
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+        return 0
+    whole = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    return int(whole.detach().contiguous().view(_WHOLE_NUMBERS[whole.element_size()]).sum(dtype=torch.int64).item())

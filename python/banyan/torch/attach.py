@@ -13,7 +13,9 @@ from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
-from ._groups import Chooser, by_wire_name, cut, trained, wire_name
+from ._groups import (
+    Chooser, Named, by_wire_name, cut, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
+)
 from ._weight import Weight
 
 Operation = Union[Ticket, Staged]
@@ -81,6 +83,7 @@ class Attachment:
         named = trained(self._inner)
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
+        _refuse_twice(job, named)
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
@@ -100,13 +103,15 @@ class Attachment:
         self._step = 0  # that was reported
         self._largest_rate = 0.0
         self._weight = Weight(job, f"{name}-weight") if weighted else None
+        warn_of_fixed_tensors(job, name, self._inner)
         self._weight_sent: Optional[Ticket] = None  # of the step that is under way
-        self._started: Dict[int, Operation] = {}
+        self._started: Dict[int, Tuple[Operation, torch.Tensor]] = {}  # with the gradient, which it writes
         self._unhook: List[Callable[[], None]] = []
         if self._is_ddp:
             self._register_ddp()
         else:
             self._register_hooks()
+        job._attachments.add(self)
 
     # --- both kinds ---
 
@@ -188,6 +193,10 @@ class Attachment:
     @torch.no_grad()
     def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Operation:
         name, priority = self._names[id(parameter)]
+        if gradient.layout != torch.strided:
+            raise InvalidArgument(
+                f"{name}: expected a dense gradient, got one of layout {gradient.layout}; make its layer with sparse=False"
+            )
         if self._weight is not None:
             if self._weight_sent is None:
                 self._weight_sent = self._weight.send()
@@ -214,6 +223,8 @@ class Attachment:
 
     def _reduce_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
         parameters, gradients, buffer = bucket.parameters(), bucket.gradients(), bucket.buffer()
+        if bucket.is_last():
+            refuse_unknown(self._inner, self._names)
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
         if self._weight_sent is not None:
             started.append(self._weight_sent)
@@ -272,26 +283,31 @@ class Attachment:
                 f"{self._names[id(parameter)][0]}: a second backward() before wait(); accumulate under no_sync()"
             )
         assert parameter.grad is not None
-        self._started[id(parameter)] = self._start(parameter, parameter.grad)
+        self._started[id(parameter)] = (self._start(parameter, parameter.grad), parameter.grad)
 
     def wait(self, timeout: Optional[float] = None) -> None:
         """Waits until the gradients are those of the job; parameters without one take part with zeros.
 
-        Raises Timeout after `timeout` seconds for one of them: wait again. Not needed with DistributedDataParallel.
+        What has become of a parameter's gradient since backward() does not count. A parameter that was frozen since
+        attach() keeps none, where no site has one. Raises Timeout after `timeout` seconds for one of them: wait again.
+        Not needed with DistributedDataParallel.
         """
         if self._is_ddp:
             return
+        refuse_unknown(self._inner, self._names)
         for parameter in self._parameters:
-            if id(parameter) in self._started:
-                continue
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-            self._started[id(parameter)] = self._start(parameter, parameter.grad)
-        for started in [*self._started.values(), *([] if self._weight_sent is None else [self._weight_sent])]:
+            if id(parameter) not in self._started:
+                gradient = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
+                self._started[id(parameter)] = (self._start(parameter, gradient), gradient)
+        for started, _ in self._started.values():
             started.wait(timeout)
+        if self._weight_sent is not None:
+            self._weight_sent.wait(timeout)
         for parameter in self._parameters:
-            assert parameter.grad is not None
-            self._take(parameter, parameter.grad)
+            _, gradient = self._started[id(parameter)]
+            self._take(parameter, gradient)
+            is_frozen = not parameter.requires_grad and not gradient.any()
+            parameter.grad = None if is_frozen else gradient
         self._started.clear()
         self._weight_sent = None
 
@@ -310,10 +326,19 @@ class Attachment:
 
     def detach(self) -> None:
         """Lets an ordinary module's gradients be its own again."""
+        self._job._attachments.discard(self)
         self._stager.close()
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
+
+
+def _refuse_twice(job: Session, named: Sequence[Named]) -> None:
+    """Refuses parameters that are attached already: each round would take the other's result for its gradient."""
+    for attachment in list(job._attachments):
+        for name, each in named:
+            if id(each) in attachment._names:
+                raise FailedPrecondition(f"{name}: this parameter is attached already; detach() that attachment first")
 
 
 def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:

@@ -19,7 +19,7 @@ import torch.distributed as dist
 from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Named, by_wire_name, trained
+from ._groups import Named, by_wire_name, refuse_unknown, trained
 from ._weight import Weight
 
 OuterOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
@@ -37,7 +37,7 @@ class _Fragment:
         self.key = key
         self.parameters = [each for _, each in named]
         job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
-        self.begin = [torch.nn.Parameter(each.detach().float().clone()) for each in self.parameters]
+        self.begin = [torch.nn.Parameter(_wide(each.detach()).clone()) for each in self.parameters]
         self.gradients = [torch.zeros_like(each) for each in self.begin]
         self.optimizer = outer(self.begin)
         self.ticket: Optional[Ticket] = None
@@ -48,7 +48,7 @@ class _Fragment:
     def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
         """Sends how far this worker has come since the last time, and how much that counts."""
         for gradient, begin, now in zip(self.gradients, self.begin, self.parameters):
-            torch.sub(begin, now.float(), out=gradient)
+            torch.sub(begin, _wide(now), out=gradient)
         if weight is not None:
             weight.multiply(self.gradients)
             self.weight_ticket = weight.send()
@@ -74,6 +74,11 @@ class _Fragment:
         """Sets the model to what all have, but for a share `alpha` of what this worker has."""
         for begin, now in zip(self.begin, self.parameters):
             now.copy_(alpha * now + (1 - alpha) * begin if alpha else begin)
+
+
+def _wide(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns numbers in float32, or in float64 where they are of that."""
+    return tensor if tensor.dtype == torch.float64 else tensor.float()
 
 
 class DiLoCo:
@@ -105,6 +110,7 @@ class DiLoCo:
         *, sync_every: int = 100, fragments: Union[int, Sequence[torch.nn.Module]] = 1, fragment_sync_delay: int = 0,
         fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None, weighted: bool = False,
     ) -> None:
+        _check_kinds(inner, outer, sync_every=sync_every, fragment_sync_delay=fragment_sync_delay)
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
         self._job = job
@@ -121,6 +127,8 @@ class DiLoCo:
         ]
         # One for each fragment, as several may be under way.
         self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
+        self._model = model
+        self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
         _call_after_step(inner, self._on_step)
 
     @property
@@ -147,6 +155,7 @@ class DiLoCo:
                 self._finish(i)
             offset = i * self.sync_every // len(self.fragments)
             if self.local_step % self.sync_every == offset:
+                refuse_unknown(self._model, self._known)
                 fragment.start(self._job, self.local_step, self._weights[i])
                 self.sent_elements += sum(each.numel() for each in fragment.gradients)
                 if self._delay == 0:
@@ -237,6 +246,8 @@ def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module
     else:
         owners = {id(each): i for i, module in enumerate(fragments) for each in module.parameters()}
         count = len(fragments)
+    if not named or count < 1:
+        raise InvalidArgument("fragments: expected at least one, and a model with parameters that are trained")
     parts: List[List[Named]] = [[] for _ in range(count)]
     for name, each in named:
         parts[owners.get(id(each), 0)].append((name, each))
@@ -260,6 +271,16 @@ def _blocks_of(model: torch.nn.Module, fragments: int) -> List[torch.nn.Module]:
             f"has {max(map(len, lists), default=0)}; give the modules themselves"
         )
     return max(long_enough, key=lambda blocks: sum(each.numel() for block in blocks for each in block.parameters()))
+
+
+def _check_kinds(inner: Any, outer: Any, **steps: Any) -> None:
+    if not hasattr(inner, "step"):
+        raise InvalidArgument(f"inner: expected an optimizer, got {type(inner).__name__}")
+    if outer is not None and not callable(outer):
+        raise InvalidArgument(f"outer: expected a maker of an optimizer, such as bt.Nesterov(), got {type(outer).__name__}")
+    for name, value in steps.items():
+        if not isinstance(value, int):
+            raise InvalidArgument(f"{name}: expected a whole number of steps, got {value!r}")
 
 
 def _check(sync_every: int, fragments: int, delay: int, alpha: float) -> None:

@@ -16,7 +16,7 @@ import torch.distributed as dist
 from ..errors import Error, InvalidArgument, Unavailable
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Chooser, cut, wire_name
+from ._groups import Chooser, cut, warn_of_fixed_tensors, wire_name
 from ._weight import Weight
 from .attach import MIB, Attachment
 
@@ -84,6 +84,8 @@ class ShardedAttachment(Attachment):
         # In the order of attachments in one piece, as an init waits for all sites.
         self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
         self._is_weighted = weighted
+        if job is not None:
+            warn_of_fixed_tensors(job, name, model, is_whole=False)
 
     # --- who holds what ---
 
