@@ -9,6 +9,8 @@ from ctypes import (
 )
 from typing import Any, Optional
 
+from .errors import InvalidArgument
+
 _ABI_VERSION = 3
 
 
@@ -159,9 +161,27 @@ def last_error() -> str:
 
 
 def sized(struct: type, **fields: Any) -> Any:
-    """Makes a struct of banyan.h with its size and these fields; texts may be str, and None is left out."""
+    """Makes a struct of banyan.h with its size and these fields; None is left out.
+
+    Raises InvalidArgument for a value of another type than the field's: C would take a number for the address of a text.
+
+    >>> sized(SessionOptions, node="unix:/run/n1", worker=1).node
+    b'unix:/run/n1'
+    >>> sized(SessionOptions, node=7)
+    Traceback (most recent call last):
+    banyan.errors.InvalidArgument: node: expected a text without zero bytes, got 7
+    """
     made = struct(size=sizeof(struct))
+    types = dict(struct._fields_)
     for name, value in fields.items():
-        if value is not None:
-            setattr(made, name, value.encode() if isinstance(value, str) else value)
+        if value is None:
+            continue
+        if types[name] is c_char_p:
+            if not isinstance(value, str) or "\0" in value:
+                raise InvalidArgument(f"{name}: expected a text without zero bytes, got {value!r}")
+            value = os.fsencode(value)
+        try:
+            setattr(made, name, value)
+        except TypeError:
+            raise InvalidArgument(f"{name}: expected a number, got {value!r}") from None
     return made

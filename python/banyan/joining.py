@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 import os
 import threading
 import time
@@ -17,6 +18,7 @@ from .session import _ROOM_SLICE, LibrarySession, Session, call_interruptibly
 _log = logging.getLogger("banyan")
 _node_log = logging.getLogger("banyan.node")
 _NOTICE_SECONDS = 10.0
+_MOST_WORKERS = 256  # of a node
 
 _nodes: "weakref.WeakSet[LocalNode]" = weakref.WeakSet()
 
@@ -91,13 +93,15 @@ class LocalNode:
         _nodes.add(self)
 
     def open_session(
-        self, worker: int = 0, *, timeout: float = 60.0, room_timeout: Optional[float] = None,
+        self, worker: int = 0, *, timeout: Optional[float] = 60.0, room_timeout: Optional[float] = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> Session:
         """Attaches a worker of this process; waits until the node has joined its job."""
         if self._handle is None:
             raise InvalidArgument(f"node {self.name} has been stopped", node=self.name)
-        options = sized(SessionOptions, worker=worker, open_seconds=timeout, room_seconds=_ROOM_SLICE)
+        options = sized(
+            SessionOptions, worker=_worker(worker), open_seconds=_seconds(timeout), room_seconds=_ROOM_SLICE
+        )
         node = self._handle
         handle = _open(
             lambda made: library().banyan_node_open_session(node, byref(options), made), f"node {self.name}"
@@ -127,11 +131,27 @@ class LocalNode:
             self.stop()
 
 
+def _seconds(timeout: Optional[float]) -> float:
+    """Returns a time as C takes it: below zero it is endless, and 0 would be the default."""
+    return -1.0 if timeout is None else max(timeout, 1e-9)
+
+
+def _worker(given: Any) -> int:
+    """Reads the number of a worker."""
+    try:
+        number = int(given) if isinstance(given, str) else operator.index(given)
+        if 0 <= number < _MOST_WORKERS:
+            return number
+    except (TypeError, ValueError):
+        pass
+    raise InvalidArgument(f"worker (worker= or LOCAL_RANK): expected a number from 0 to {_MOST_WORKERS - 1}, got {given!r}")
+
+
 def join(
     node: Optional[str] = None, *, worker: Optional[int] = None, scheduler: Optional[str] = None,
     name: Optional[str] = None, job: Optional[str] = None, listen: Optional[str] = None,
     advertise: Optional[str] = None, worker_socket: Optional[str] = None, key: Optional[str] = None,
-    insecure: bool = False, timeout: float = 600.0, room_timeout: Optional[float] = None,
+    insecure: bool = False, timeout: Optional[float] = 600.0, room_timeout: Optional[float] = None,
 ) -> Session:
     """Joins a job and returns the session of this training process.
 
@@ -139,15 +159,15 @@ def join(
     `name` in overlay.yaml and its `scheduler`. What is not given comes from the environment: BANYAN_NODE, or
     BANYAN_SCHEDULER, BANYAN_NAME, BANYAN_LISTEN, BANYAN_ADVERTISE, BANYAN_KEY; `worker` from LOCAL_RANK, else it is 0.
 
-    Waits up to `timeout` seconds until the node has joined; calls such as push wait for room up to `room_timeout`,
+    Waits up to `timeout` seconds until the node has joined, endlessly with None; calls such as push wait for room up to `room_timeout`,
     endlessly by default. `banyan.solo()` gives a session without a job.
     """
     environment = os.environ.get
-    chosen = worker if worker is not None else int(environment("LOCAL_RANK", "0"))
+    chosen = _worker(environment("LOCAL_RANK") or 0) if worker is None else _worker(worker)
     node = node or (None if scheduler else environment("BANYAN_NODE"))
     if node:
         options = sized(
-            SessionOptions, node=node, worker=chosen, open_seconds=timeout, room_seconds=_ROOM_SLICE
+            SessionOptions, node=node, worker=chosen, open_seconds=_seconds(timeout), room_seconds=_ROOM_SLICE
         )
         handle = _open(lambda made: library().banyan_session_open(byref(options), made), f"the node at {node}")
         session: Session = LibrarySession(handle, chosen, room_timeout, lambda: None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import logging
+import operator
 import threading
 import time
 import warnings
@@ -396,9 +397,13 @@ def _arguments(
 
 def _within(what: str, value: int, least: int, most: int) -> int:
     """Returns the number; ctypes would cut what is too large for the library."""
-    if not least <= value <= most:
-        raise InvalidArgument(f"expected a {what} from {least} to {most}, got {value}")
-    return value
+    try:
+        number = operator.index(value)
+        if least <= number <= most:
+            return number
+    except TypeError:
+        pass
+    raise InvalidArgument(f"expected a {what} from {least} to {most}, got {value!r}")
 
 
 def _name_of(text: str) -> bytes:

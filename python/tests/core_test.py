@@ -42,7 +42,7 @@ def together(job, body, *, workers=1):
 
 class DocumentationTest(unittest.TestCase):
     def test_examples_run(self):
-        for name in ("", ".errors", "._arrays", "._ticket", ".session", ".solo"):
+        for name in ("", ".errors", "._arrays", "._library", "._ticket", ".session", ".solo"):
             failed, _ = doctest.testmod(importlib.import_module("banyan" + name))
             self.assertEqual(failed, 0, name)
 
@@ -310,6 +310,16 @@ class EnvironmentTest(unittest.TestCase):
             banyan.join()
         with self.assertRaisesRegex(banyan.Error, "/nonexistent/node"):
             banyan.join("unix:/nonexistent/node", timeout=0.2)
+
+    def test_join_refuses_what_c_would_misread(self):
+        for node in (7, b"unix:/x", "unix:/x\0y"):
+            with self.assertRaisesRegex(banyan.InvalidArgument, "node: expected a text"):
+                banyan.join(node, timeout=0.2)
+        for worker in (-1, 2**32, 1.5, "first"):
+            with self.assertRaisesRegex(banyan.InvalidArgument, "LOCAL_RANK.: expected a number from 0 to 255"):
+                banyan.join("unix:/nonexistent/node", worker=worker, timeout=0.2)
+        with self.assertRaisesRegex(banyan.Error, "/nonexistent/node"):
+            banyan.join("unix:/nonexistent/node", timeout=0)  # and not the default of C
 
 
 if __name__ == "__main__":
