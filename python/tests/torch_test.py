@@ -395,6 +395,12 @@ class AttachmentTest(unittest.TestCase):
         self.assertTrue(torch.equal(self.net[1].weight.grad, expected))
         self.assertIsNotNone(self.net[1].bias.grad)
 
+    def test_complex_buffers_keep_their_imaginary_part(self):
+        turns = torch.polar(torch.ones(3), torch.tensor([0.1, 0.2, 0.3]))
+        self.net.register_buffer("turns", turns.clone())
+        bt.attach(self.job, self.net).sync_buffers()
+        self.assertTrue(torch.equal(self.net.turns, turns))
+
     def test_a_parameter_is_attached_once(self):
         sync = bt.attach(self.job, self.net)
         with self.assertRaisesRegex(banyan.FailedPrecondition, "weight: .* attached already"):

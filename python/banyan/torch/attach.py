@@ -188,7 +188,7 @@ class Attachment:
         for ticket in tickets:
             ticket.wait(timeout)
         for name, value in copies.items():
-            buffers[name].copy_(value)
+            buffers[name].copy_(torch.view_as_complex(value) if buffers[name].is_complex() else value)
 
     @torch.no_grad()
     def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Operation:
@@ -342,7 +342,9 @@ def _refuse_twice(job: Session, named: Sequence[Named]) -> None:
 
 
 def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:
-    """Copies a buffer to the host, small integers and flags as int32."""
+    """Copies a buffer to the host, small integers and flags as int32, complex numbers as pairs."""
+    if buffer.is_complex():
+        return torch.view_as_real(buffer.detach().resolve_conj()).to("cpu", copy=True).contiguous()
     is_small = not buffer.is_floating_point() and buffer.dtype not in (torch.int32, torch.int64)
     return buffer.detach().to("cpu", torch.int32 if is_small else buffer.dtype, copy=True).contiguous()
 
