@@ -337,6 +337,9 @@ class LibrarySession(Session):
         return step.value
 
     def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+        if threading.current_thread() is self._thread:  # in a callback, whose end closing waits for
+            threading.Thread(target=self.close, args=(timeout,), name="banyan close", daemon=True).start()
+            return
         with self._lock:
             if self._closed:
                 return
@@ -356,10 +359,7 @@ class LibrarySession(Session):
         if getattr(self, "_closed", True):
             return
         warnings.warn(f"a session with node {self.node} was not closed", ResourceWarning, source=self)
-        if threading.current_thread() is self._thread:  # which close waits for
-            threading.Thread(target=self.close, name="banyan close", daemon=True).start()
-        else:
-            self.close()
+        self.close()
 
     def _check_open(self) -> None:
         if self._closed:

@@ -109,6 +109,22 @@ class TicketTest(TwoSites):
             self.first.pass_boundary(1)
         self.first.close()
 
+    def test_a_callback_may_close_the_session(self):
+        raised = []
+
+        def close(ticket):
+            try:
+                self.first.close()
+            except BaseException as error:
+                raised.append(error)
+
+        self.first.push_pull("w", array("f", [1])).add_done_callback(close)
+        self.second.push_pull("w", array("f", [3])).wait(300)
+        with self.assertRaises(banyan.Cancelled):
+            while True:  # until the callback has run
+                self.first.report_loss(1, 1.0)
+        self.assertEqual(raised, [])
+
     def test_no_number_is_no_time(self):
         ticket = self.first.push_pull("w", array("f", [1]))
         with self.assertRaisesRegex(banyan.InvalidArgument, "timeout: .* nan"):
