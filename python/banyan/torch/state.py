@@ -226,7 +226,8 @@ class _Memory:
     """Memory for tensors, all zeros, of which the system gives only what is touched."""
 
     def __init__(self, size: int) -> None:
-        self._rest = memoryview(mmap.mmap(-1, size)) if size > 0 else None
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        self._rest = memoryview(mmap.mmap(-1, size, flags=flags)) if size > 0 else None
 
     def like(self, tensor: torch.Tensor) -> torch.Tensor:
         """Makes room for a tensor's numbers; elsewhere for a small one, and for one of a device."""
