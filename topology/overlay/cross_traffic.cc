@@ -14,6 +14,7 @@ namespace {
 constexpr double kBitsPerMegabit = 1e6;
 constexpr double kMostSeconds = 1e8;
 constexpr double kLeastSeconds = 1e-3;
+constexpr double kLeastMbps = 1e-6;
 constexpr double kMostMbps = 1e6;
 
 NumberRange Seconds(double low) { return {low, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}; }
@@ -22,7 +23,7 @@ void ReadTraffic(const YamlValue& value, const std::string& where, const Network
                  std::vector<CrossTraffic>& traffic) {
   YamlMapReader map(value, where, problems);
   const std::optional<double> mbps =
-      RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false, NumberUnit::kMegabits}, problems);
+      RequireNumber(map, "mbps", {kLeastMbps, kMostMbps, /*low_allowed=*/true, NumberUnit::kMegabits}, problems);
   const std::optional<double> on = RequireNumber(map, "on_seconds", Seconds(kLeastSeconds), problems);
   const std::optional<double> off = RequireNumber(map, "off_seconds", Seconds(0), problems);
   std::optional<double> first_at = 0;

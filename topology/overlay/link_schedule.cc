@@ -16,6 +16,7 @@ namespace {
 
 constexpr double kBitsPerMegabit = 1e6;
 constexpr double kMostSeconds = 1e8;
+constexpr double kLeastMbps = 1e-6;
 constexpr double kMostMbps = 1e6;
 
 void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
@@ -24,7 +25,7 @@ void ReadChange(const YamlValue& value, const std::string& where, const NetworkV
   const std::optional<double> seconds =
       RequireNumber(map, "at_seconds", {0, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}, problems);
   const std::optional<double> mbps =
-      RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false, NumberUnit::kMegabits}, problems);
+      RequireNumber(map, "mbps", {kLeastMbps, kMostMbps, /*low_allowed=*/true, NumberUnit::kMegabits}, problems);
   const std::optional<std::pair<NodeId, NodeId>> ends = ReadLinkEnds(map, where, view, problems);
   map.Finish();
   if (!seconds.has_value() || !mbps.has_value() || !ends.has_value()) return;

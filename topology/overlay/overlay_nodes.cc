@@ -15,7 +15,8 @@ namespace banyan {
 namespace {
 
 constexpr double kBitsPerMegabit = 1e6;
-constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false, .unit = NumberUnit::kMegabits};
+// Of a link below a bit per second no plan can be made.
+constexpr NumberRange kMbps = {.low = 1e-6, .high = 1e9, .unit = NumberUnit::kMegabits};
 constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUnit::kMilliseconds};
 constexpr NumberRange kLossPercent = {.low = 0, .high = 100};
 // TCP's time-outs double with each loss in a row: beyond this part it carries next to nothing, whatever the rate.

@@ -16,7 +16,8 @@ namespace {
 using Ends = std::pair<std::string, std::string>;
 
 constexpr double kBitsPerMegabit = 1e6;
-constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false, .unit = NumberUnit::kMegabits};
+// Of a link below a bit per second no plan can be made.
+constexpr NumberRange kMbps = {.low = 1e-6, .high = 1e9, .unit = NumberUnit::kMegabits};
 constexpr char kExample[] = "{links: [[n1, n2], [n1, n3]], mbps: 100}";
 
 std::vector<Ends> ReadEnds(const YamlValue& value, const std::string& where, YamlProblems& problems) {

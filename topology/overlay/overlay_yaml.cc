@@ -151,10 +151,10 @@ absl::StatusOr<std::string> ReadOverlayText(const std::string& name) {
   const std::filesystem::file_status status = std::filesystem::status(name, error);
   if (!std::filesystem::exists(status)) {
     return absl::NotFoundError(
-        absl::StrCat(name, ": there is no such file; give the path of a YAML file, or - for standard input"));
+        absl::StrCat(name, ": there is no such file; give the path of one, or - for standard input"));
   }
   if (std::filesystem::is_directory(status)) {
-    return absl::InvalidArgumentError(absl::StrCat(name, ": is a directory; give the path of a YAML file in it"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": is a directory; give the path of a file in it"));
   }
   std::ifstream file(name, std::ios::binary);
   return ReadStream(file, name);

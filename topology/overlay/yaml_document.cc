@@ -209,7 +209,7 @@ absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::s
   TreeBuilder builder(&columns, &document.values_);
   if (absl::Status status = Build(*plain, scan.suspect, file_name, columns, builder); !status.ok()) return status;
   if (builder.root() == nullptr) {
-    return ToStatus({{}, "the file is empty; it needs at least nodes"}, file_name);
+    return ToStatus({{}, "the file is empty, or has nothing but comments"}, file_name);
   }
   document.root_ = builder.root();
   return document;
