@@ -71,6 +71,14 @@ std::string PushOrder::FindMutualWait() const {
   return "";
 }
 
+void PushOrder::Learn(Pace::PerStep& known, uint64_t steps, uint64_t rounds) {
+  if (known.steps != 0 && rounds == known.rounds) {
+    known.is_sure = known.is_sure || steps >= kSureFactor * known.steps;
+  } else {
+    known = {steps, rounds, false};
+  }
+}
+
 std::string PushOrder::ComparePace(NodeId node) {
   const NodeReport* const report = from_.reports->Find(node);
   if (report == nullptr || report->step == 0) return "";
@@ -87,13 +95,15 @@ std::string PushOrder::ComparePace(NodeId node) {
     const auto first = pace.first_pushed.find(row.key);
     if (first == pace.first_pushed.end() || row.pushed < first->second || !from_.keys->Contains(row.key)) continue;
     const auto rounds = static_cast<double>(row.pushed.value() - first->second.value());
-    pace.rounds_per_step[row.key] = std::llround(rounds / static_cast<double>(steps));
+    Pace::PerStep& own = pace.rounds_per_step[row.key];
+    Learn(own, steps, std::llround(rounds / static_cast<double>(steps)));
+    if (!own.is_sure) continue;
     for (const auto& [other, its] : paces_) {
       const auto known = its.rounds_per_step.find(row.key);
-      if (known == its.rounds_per_step.end() || known->second == pace.rounds_per_step[row.key]) continue;
-      return absl::StrCat("key '", from_.keys->NameOf(row.key), "' is pushed ", pace.rounds_per_step[row.key],
-                          " times in a step by ", from_.membership->Find(node).name, " and ", known->second,
-                          " times by ", from_.membership->Find(other).name, kAdvice);
+      if (known == its.rounds_per_step.end() || !known->second.is_sure || known->second.rounds == own.rounds) continue;
+      return absl::StrCat("key '", from_.keys->NameOf(row.key), "' is pushed ", own.rounds, " times in a step by ",
+                          from_.membership->Find(node).name, " and ", known->second.rounds, " times by ",
+                          from_.membership->Find(other).name, kAdvice);
     }
   }
   return "";

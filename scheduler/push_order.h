@@ -36,6 +36,7 @@ class PushOrder {
   static constexpr absl::Duration kStandstill = absl::Seconds(1);
   // Fewer training steps say nothing of how often a node pushes a key in one.
   static constexpr uint64_t kLeastSteps = 4;
+  static constexpr uint64_t kSureFactor = 4;
 
   explicit PushOrder(Sources from) : from_(from), leads_(from.membership, from.reports, from.keys) {}
 
@@ -56,7 +57,14 @@ class PushOrder {
   struct Pace {
     uint64_t first_step = 0;
     std::map<KeyId, Round> first_pushed;
-    std::map<KeyId, uint64_t> rounds_per_step;
+    // As it was when `steps` steps had passed; it counts once it is the same after kSureFactor times as many. What a
+    // node has pushed jumps when it comes back and goes on with the others, which looks like 2 in a step for thrice.
+    struct PerStep {
+      uint64_t steps = 0;
+      uint64_t rounds = 0;
+      bool is_sure = false;
+    };
+    std::map<KeyId, PerStep> rounds_per_step;
   };
 
   std::string FindMutualWait() const;
@@ -70,6 +78,8 @@ class PushOrder {
   std::string RoundText(KeyId key) const;
   // Returns a key that another node pushes more or less often in a step than this one.
   std::string ComparePace(NodeId node);
+  // Takes how often a node pushes a key in a step.
+  static void Learn(Pace::PerStep& known, uint64_t steps, uint64_t rounds);
 
   Sources from_;
   PushLeads leads_;

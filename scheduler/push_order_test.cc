@@ -75,12 +75,23 @@ TEST_F(PushOrderTest, ANodeThatIsBehindIsNoDisorder) {
 
 TEST_F(PushOrderTest, WhoPushesAKeyMoreOftenInAStepIsNamed) {
   last_progress_ = Timestamp() + absl::Hours(1);
-  for (uint64_t step = 1; step <= PushOrder::kLeastSteps; ++step) {
+  const uint64_t steps = PushOrder::kSureFactor * PushOrder::kLeastSteps;
+  for (uint64_t step = 1; step <= steps; ++step) {
     EXPECT_EQ(Report(1, 2 * step, step, step), "");
     EXPECT_EQ(Report(2, 2 * step, 2 * step, 2 * step), "");
   }
-  Report(1, 10, 5, 5);
+  Report(1, 2 * (steps + 1), steps + 1, steps + 1);
   EXPECT_THAT(order_.disorder(), HasSubstr("key 'a' is pushed 2 times in a step by n1 and 1 times by n2"));
+}
+
+TEST_F(PushOrderTest, ANodeWhosePushesJumpAsItComesBackIsNotNamed) {
+  last_progress_ = Timestamp() + absl::Hours(1);
+  constexpr uint64_t kBehind = 150;  // rounds that the others did meanwhile
+  for (uint64_t step = 1; step <= 5 * kBehind; ++step) {
+    const uint64_t jump = step == 1 ? 0 : kBehind;
+    EXPECT_EQ(Report(1, kBehind + step, kBehind + step, kBehind + step), "");
+    EXPECT_EQ(Report(2, jump + step, jump + step, step), "") << step;
+  }
 }
 
 TEST_F(PushOrderTest, NodesMayReportStepsRarelyAndNotAtTheSameTime) {
