@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "access/exposure.h"
 #include "node/node_core.h"
 #include "posix/steady_clock.h"
@@ -39,10 +41,24 @@ absl::StatusOr<std::optional<SecurityOptions>> SecurityOf(const LocalNodeOptions
   return *std::move(security);
 }
 
+// Whether a text is tcp://host:port, but for what only a look-up can tell. Nobody would ever connect to another one.
+bool IsConnectAddress(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "tcp://")) return false;
+  const size_t colon = text.rfind(':');
+  uint32_t port = 0;
+  return colon != 0 && colon != absl::string_view::npos && absl::SimpleAtoi(text.substr(colon + 1), &port) &&
+         port > 0 && port <= 65535;
+}
+
 absl::Status Check(const LocalNodeOptions& options) {
   if (options.name.empty()) return absl::InvalidArgumentError("LocalNode needs the node's name, as in overlay.yaml");
   if (options.scheduler.empty())
     return absl::InvalidArgumentError("LocalNode needs the scheduler's address, tcp://host:port");
+  for (const std::string& scheduler : SchedulersOf(options)) {
+    if (IsConnectAddress(scheduler)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("LocalNode: expected the scheduler's address as tcp://host:port, got '", scheduler, "'"));
+  }
   const size_t schedulers = SchedulersOf(options).size();
   if (schedulers <= kMostSchedulers) return absl::OkStatus();
   return absl::InvalidArgumentError(

@@ -314,6 +314,10 @@ TEST_F(LocalNodeTest, AWorkerThatLeavesInTheMiddleHoldsUpNobody) {
 TEST_F(LocalNodeTest, WhatIsMissingOrWrongIsSaid) {
   EXPECT_EQ(LocalNode::Start({.scheduler = "tcp://127.0.0.1:1"}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(LocalNode::Start({.name = "n1"}).status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* wrong : {"foo", "tcp://", "tcp://h", "tcp://h:", "tcp://h:0", "http://h:1", "tcp://h:1,"}) {
+    EXPECT_EQ(LocalNode::Start({.name = "n1", .scheduler = wrong}).status().code(), absl::StatusCode::kInvalidArgument)
+        << wrong;
+  }
   auto stranger = LocalNode::Start({.name = "n9", .scheduler = scheduler_.address()});
   ASSERT_TRUE(stranger.ok());
   const absl::Status refused = (*stranger)->OpenSession(0, kLong).status();

@@ -80,7 +80,9 @@ int banyan_node_open_session(banyan_node* node, const banyan_session_options* op
   return BANYAN_OK;
 }
 
-const char* banyan_node_address(const banyan_node* node) { return node->node->address().c_str(); }
+const char* banyan_node_address(const banyan_node* node) {
+  return node == nullptr ? "" : node->node->address().c_str();
+}
 
 int banyan_node_stop(banyan_node* node) {
   if (node == nullptr) return ReportMissing(__func__, "a node");

@@ -58,6 +58,14 @@ std::vector<TensorView> ViewsOf(float* const* values, const size_t* counts, size
 // An empty tensor may have no address.
 bool IsMissing(const float* values, size_t count) { return values == nullptr && count > 0; }
 
+// Whether one of a group's tensors is missing.
+bool IsAnyMissing(const float* const* values, const size_t* counts, size_t parts) {
+  for (size_t i = 0; i < parts; ++i) {
+    if (IsMissing(values[i], counts[i])) return true;
+  }
+  return false;
+}
+
 // False for what is no number, too.
 bool IsShare(double value) { return value >= 0 && value <= 1; }
 
@@ -93,7 +101,9 @@ void banyan_session_free(banyan_session* session) {
   if (session != nullptr && session->handle.IsHere()) delete session;
 }
 
-const char* banyan_session_node_name(const banyan_session* session) { return session->handle.node_name().c_str(); }
+const char* banyan_session_node_name(const banyan_session* session) {
+  return session == nullptr ? "" : session->handle.node_name().c_str();
+}
 
 int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
@@ -111,7 +121,9 @@ int banyan_init_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || names == nullptr || values == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, names, values, counts");
   }
-  if (std::find(names, names + parts, nullptr) != names + parts) return ReportMissing(__func__, "a name for each part");
+  if (std::find(names, names + parts, nullptr) != names + parts || IsAnyMissing(values, counts, parts)) {
+    return ReportMissing(__func__, "a name and values for each part");
+  }
   return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
     std::vector<GroupPart> named;
     for (size_t i = 0; i < parts; ++i) {
@@ -156,6 +168,7 @@ int banyan_push_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || gradients == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, gradients, counts");
   }
+  if (IsAnyMissing(gradients, counts, parts)) return ReportMissing(__func__, "an address for each part");
   return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
     return to.PushGroup(group, ViewsOf(gradients, counts, parts, type), std::move(call));
   });
@@ -166,6 +179,7 @@ int banyan_pull_group(banyan_session* session, const char* group, size_t parts, 
   if (session == nullptr || group == nullptr || results == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, results, counts");
   }
+  if (IsAnyMissing(results, counts, parts)) return ReportMissing(__func__, "an address for each part");
   return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
     return to.PullGroup(group, ViewsOf(results, counts, parts, type), {.on_done = std::move(call.on_done)});
   });
@@ -176,6 +190,9 @@ int banyan_push_pull_group(banyan_session* session, const char* group, size_t pa
                            banyan_ticket** ticket) {
   if (session == nullptr || group == nullptr || gradients == nullptr || results == nullptr || counts == nullptr) {
     return ReportMissing(__func__, "session, group, gradients, results, counts");
+  }
+  if (IsAnyMissing(gradients, counts, parts) || IsAnyMissing(results, counts, parts)) {
+    return ReportMissing(__func__, "an address for each part");
   }
   return session->handle.Start(options, ticket, [&](Session& to, PushOptions call, DataType type) {
     return to.PushPullGroup(group, ViewsOf(gradients, counts, parts, type), ViewsOf(results, counts, parts, type),

@@ -13,12 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/c_api/banyan.h"
 #include "runtime/testing/testing_session.h"
 
 namespace banyan {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr double kLongSeconds = 20;
 
@@ -108,6 +111,26 @@ TEST_P(CApiTest, GroupsGoTogether) {
   ASSERT_EQ(banyan_push_pull(session_, "b", b.data(), second.data(), 1, nullptr, &ticket), BANYAN_OK);
   ExpectDone(ticket);
   ExpectDone(part);
+}
+
+TEST_P(CApiTest, WhatCannotBeIsRefusedAndTheSessionGoesOn) {
+  Start();
+  banyan_ticket* ticket = nullptr;
+  // More than there can be, which the node would refuse by ending the session.
+  ASSERT_EQ(banyan_init(session_, "huge", values_.data(), nullptr, size_t{1} << 44, nullptr, &ticket), BANYAN_OK);
+  EXPECT_EQ(banyan_ticket_wait(ticket, 60), BANYAN_INVALID_ARGUMENT);
+  EXPECT_THAT(banyan_last_error(), HasSubstr("elements, got 17592186044416"));
+  banyan_ticket_release(ticket);
+  const char* const names[] = {"a", "b"};
+  const float* const values[] = {values_.data(), nullptr};
+  const size_t counts[] = {2, 1};
+  EXPECT_EQ(banyan_init_group(session_, "g", 2, names, values, nullptr, counts, nullptr, nullptr),
+            BANYAN_INVALID_ARGUMENT);
+  EXPECT_EQ(banyan_push_group(session_, "g", 2, values, counts, nullptr, nullptr), BANYAN_INVALID_ARGUMENT);
+  EXPECT_STREQ(banyan_session_node_name(nullptr), "");
+  EXPECT_STREQ(banyan_node_address(nullptr), "");
+  ASSERT_EQ(banyan_push(session_, "w", values_.data(), 2, nullptr, &ticket), BANYAN_OK);
+  ExpectDone(ticket);
 }
 
 template <typename Value>

@@ -117,6 +117,10 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 
 absl::Status SessionCore::AddKey(const std::string& name, int64_t elements, DataType type) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
+  if (elements < 0 || elements > kMaxTensorElements) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a tensor of 0 to ", kMaxTensorElements, " elements, got ", elements));
+  }
   if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   if (groups_.IsPart(name)) return absl::AlreadyExistsError("it came before in a group, with InitGroup");
   Lock lock(keys_->mutex);
