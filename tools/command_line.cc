@@ -51,7 +51,8 @@ void CommandLine::Switch(const std::string& name, const std::string& help, bool*
 
 void CommandLine::Text(const std::string& name, const std::string& value, const std::string& help,
                        std::string* target) {
-  Custom(name, value, help, [target](absl::string_view text) {
+  Custom(name, value, help, [name, value, target](absl::string_view text) {
+    if (text.empty()) return Expected(absl::StrCat(value, ", or no --", name, " at all"), text);
     *target = std::string(text);
     return absl::OkStatus();
   });

@@ -20,6 +20,7 @@ class CommandLineTest : public ::testing::Test {
     line_.Positional("FILE", "what to read", &file_);
     line_.Switch("json", "print JSON", &json_);
     line_.Text("root", "NAME", "the root", &root_);
+    line_.Text("key", "FILE", "the key", &key_);
     line_.Choice("planner", {"fapt", "star"}, "how to plan", &planner_);
     line_.Integer("rounds", "N", "how many", 1, 100, &rounds_);
     line_.Number("rate", "R", "how fast", 0, 1, &rate_);
@@ -35,6 +36,7 @@ class CommandLineTest : public ::testing::Test {
   bool json_ = false;
   std::optional<std::string> root_;
   std::string planner_ = "fapt";
+  std::string key_ = "own.key";
   int64_t rounds_ = 1;
   double rate_ = 0.5;
   CommandLine line_;
@@ -51,6 +53,13 @@ TEST_F(CommandLineTest, BothWaysOfValuesInAnyOrder) {
   EXPECT_TRUE(json_);
   EXPECT_EQ(root_, "n1");
   EXPECT_EQ(planner_, "star");
+}
+
+TEST_F(CommandLineTest, AnEmptyTextIsNotTakenForNone) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"a", "--key", ""}, {"a", "--key="}}) {
+    EXPECT_EQ(Parse(arguments), kExitUsage);
+    EXPECT_THAT(err_.str(), HasSubstr("--key: expected FILE, or no --key at all, got ''"));
+  }
 }
 
 TEST_F(CommandLineTest, DefaultsStay) {

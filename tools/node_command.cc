@@ -35,6 +35,7 @@
 #include "tools/flags/scheduler_flag.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/node_metrics.h"
+#include "tools/reports/trace_report.h"
 #include "tools/trace/records_file.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/yaml_reader.h"
@@ -84,7 +85,12 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   flags.keys.AddTo(line, KeyFlags::Use::kNode);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
-  line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
+  // Of a variable that is not set, systemd makes an empty text.
+  line.Custom("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens",
+              [&flags](absl::string_view text) {
+                flags.advertise = std::string(text);
+                return absl::OkStatus();
+              });
   line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
   line.Text("attach-group", "GROUP",
             "whose members may attach, besides this user; default: this process's own, or that of the socket's "
@@ -229,6 +235,7 @@ absl::StatusOr<std::shared_ptr<const NodeTranscript>> ReadReplayed(const NodeFla
 absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::ostream& out) {
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   if (!security.ok()) return security.status();
+  if (absl::Status status = CheckWritable(flags.trace); !status.ok()) return status;
   if (absl::Status status = MakeSocketFolder(flags); !status.ok()) return status;
   LatestValue<NodeSnapshot> snapshot;
   RoundRecorder recorder;

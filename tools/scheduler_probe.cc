@@ -1,5 +1,6 @@
 #include "tools/scheduler_probe.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -25,7 +26,7 @@ SchedulerProbe::SchedulerProbe(SchedulerProbeOptions options) : options_(std::mo
 Actions SchedulerProbe::Step(Timestamp now, Event event) {
   Actions actions;
   if (std::holds_alternative<Started>(event)) {
-    deadline_ = now + options_.patience;
+    deadline_ = now + Patience();
     asked_ = true;  // by connecting
     ConnectionId connection;
     for (const std::string& scheduler : options_.schedulers) {
@@ -34,6 +35,7 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
     }
   } else if (const auto* up = std::get_if<ConnectionUp>(&event)) {
     up_.insert(up->connection);
+    was_up_ = true;
     if (asked_ && up_.size() == 1) Ask(now, actions);
   } else if (const auto* down = std::get_if<ConnectionDown>(&event)) {
     up_.erase(down->connection);
@@ -50,9 +52,13 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
   return actions;
 }
 
+absl::Duration SchedulerProbe::Patience() const {
+  return was_up_ ? options_.patience : std::min(options_.patience, options_.connect_patience);
+}
+
 void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
   asked_ = true;
-  deadline_ = now + options_.patience;
+  deadline_ = now + Patience();
   // Without a connection the next one asks.
   if (up_.empty()) return;
   asked_at_ = *up_.begin();
@@ -97,7 +103,7 @@ void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
   }
   Append(actions, Stop{absl::UnavailableError(absl::StrCat(
                       "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "),
-                      " within ", absl::FormatDuration(options_.patience), ", got none",
+                      " within ", absl::FormatDuration(Patience()), ", got none",
                       !up_.empty() ? std::string(" though it took the connection; is it a Banyan scheduler?")
                                    : absl::StrCat("; does it run there?",
                                                   failure_.empty() ? "" : absl::StrCat(" (", failure_, ")"))))});

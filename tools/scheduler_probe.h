@@ -24,7 +24,9 @@ struct SchedulerProbeOptions {
   // Asked again when the connection is lost before the answer.
   Message question;
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE
-  std::optional<absl::Duration> interval;      // between an answer and the next question; empty: one question
+  // For the first connection; then the probe stops too.
+  absl::Duration connect_patience = absl::InfiniteDuration();
+  std::optional<absl::Duration> interval;  // between an answer and the next question; empty: one question
   // Asked after an answer; true ends the probe although `interval` is set. Empty: never.
   std::function<bool()> is_done = {};
   // Returns whether the message answers the question; others are passed over. On the driver's protocol thread.
@@ -50,12 +52,15 @@ class SchedulerProbe : public Protocol {
   // Ends the probe where the one asked refuses to answer; other messages are passed over.
   void TakeRefusal(const Message& message, Actions& actions);
   void OnDeadline(Timestamp now, Actions& actions);
+  // How long the probe waits now.
+  absl::Duration Patience() const;
 
   const SchedulerProbeOptions options_;
   std::set<ConnectionId> up_;
   std::string failure_;    // why a connection was not made, lastly
   ConnectionId asked_at_;  // of the newest question
   bool asked_ = false;
+  bool was_up_ = false;  // a connection was
   // The deadline of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;
 };

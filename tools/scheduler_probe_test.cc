@@ -64,6 +64,22 @@ TEST_F(SchedulerProbeTest, GivesUpWithoutAConnection) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("tcp://127.0.0.1:7700 within 5s"));
 }
 
+TEST_F(SchedulerProbeTest, WaitsLessForAConnectionThanForAnAnswer) {
+  SchedulerProbeOptions options;
+  options.schedulers = {"tcp://127.0.0.1:7700"};
+  options.patience = absl::Minutes(2);
+  options.connect_patience = absl::Seconds(3);
+  options.on_answer = [](const Message&) { return true; };
+  SchedulerProbe alone(options);
+  alone.Step(At(0), Started{});
+  EXPECT_EQ(alone.NextDeadline(), At(3));
+  EXPECT_THAT(std::string(StopStatus(alone.Step(At(3), DeadlineReached{})).message()), HasSubstr("within 3s"));
+  SchedulerProbe heard(options);
+  heard.Step(At(0), Started{});
+  heard.Step(At(1), ConnectionUp{kConnection});
+  EXPECT_EQ(heard.NextDeadline(), At(121));
+}
+
 TEST_F(SchedulerProbeTest, GivesUpWithoutAnAnswer) {
   SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});

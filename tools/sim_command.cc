@@ -293,6 +293,7 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (flags.path == "-" && flags.link_changes.ReadsStandardInput()) {
     return line.UsageError("--changes: OVERLAY.yaml is standard input already; give one of them as a file", err);
   }
+  if (const absl::Status status = CheckWritable(flags.trace); !status.ok()) return Fail(status, err);
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (overlay->nodes.size() < 2)

@@ -86,6 +86,10 @@ absl::StatusOr<Calibration> Calibrate(const CalibrateFlags& flags) {
   for (const HarmedFile& file : flags.harmed) {
     absl::StatusOr<std::vector<double>> losses = ReadLosses(file.path);
     if (!losses.ok()) return losses.status();
+    if (file.harmed_from >= static_cast<int64_t>(losses->size())) {
+      return absl::InvalidArgumentError(absl::StrCat(file.path, ": expected harm to begin within its ", losses->size(),
+                                                     " steps, and --harmed says step ", file.harmed_from + 1));
+    }
     harmed.push_back({*std::move(losses), file.harmed_from});
   }
   return CalibrateDetector(healthy, harmed, flags.options);

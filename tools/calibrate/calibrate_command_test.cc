@@ -46,6 +46,8 @@ TEST_F(CalibrateCommandTest, PrintsAProfile) {
 TEST_F(CalibrateCommandTest, FailsWhereHarmIsNotHeard) {
   const std::string healthy = Write("healthy.txt", 1000, 0);
   EXPECT_EQ(Calibrate({"--healthy", healthy, "--harmed", healthy + ":201"}), 1);
+  EXPECT_EQ(Calibrate({"--healthy", healthy, "--harmed", healthy + ":100001"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("expected harm to begin within its"));
   EXPECT_THAT(err_.str(), HasSubstr("0/1 true detections"));
 }
 

@@ -2,7 +2,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
@@ -37,6 +39,17 @@ std::string TraceText(const JobTrace& trace, const std::vector<CriticalPath>& pa
                     absl::FormatDuration(absl::Ceil(trace.clock_uncertainty, absl::Milliseconds(1))), " apart\n");
   }
   return text;
+}
+
+absl::Status CheckWritable(const std::string& file) {
+  if (file.empty()) return absl::OkStatus();
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+  int wrong = 0;
+  if (!parent.empty() && !std::filesystem::is_directory(parent, error)) wrong = ENOENT;
+  if (std::filesystem::is_directory(file, error)) wrong = EISDIR;
+  if (wrong == 0) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("cannot write ", file, ": ", std::strerror(wrong)));
 }
 
 absl::Status WriteTrace(const JobTrace& trace, const std::vector<CriticalPath>& paths, const LinkRates& rates,

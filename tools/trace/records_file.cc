@@ -26,9 +26,11 @@ absl::Status WriteRecordsFile(const std::string& path, const std::string& name, 
 
 absl::StatusOr<NodeRecords> ReadRecordsFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  // A directory can be opened, and its first byte is an error.
+  const bool is_readable = file.good() && (file.peek(), !file.bad());
   std::ostringstream bytes;
-  bytes << file.rdbuf();
-  if (!file.good()) return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
+  if (is_readable && !file.eof()) bytes << file.rdbuf();
+  if (!is_readable) return absl::NotFoundError(absl::StrCat("cannot read ", path, ": ", std::strerror(errno)));
   absl::StatusOr<NodeRecords> records = DecodeRecords(bytes.str());
   if (records.ok()) return records;
   return absl::InvalidArgumentError(absl::StrCat(path, ": ", records.status().message()));

@@ -141,7 +141,8 @@ int TraceCommand(absl::Span<const std::string> arguments, std::ostream& out, std
     const absl::Status addresses = ReadSchedulerFlag(flags.scheduler).status();
     if (!addresses.ok()) return line.UsageError(addresses.message(), err);
   }
-  const absl::Status status = flags.records.empty() ? RunOnJob(flags, out) : RunOnFiles(flags, out);
+  absl::Status status = CheckWritable(flags.target);
+  if (status.ok()) status = flags.records.empty() ? RunOnJob(flags, out) : RunOnFiles(flags, out);
   if (status.ok()) return kExitSuccess;
   err << "banyan trace: " << status.message() << "\n";
   return kExitFailure;

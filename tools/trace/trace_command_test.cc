@@ -155,6 +155,10 @@ TEST_F(TraceCommandTest, SaysWhatIsWrong) {
   EXPECT_EQ(Trace({json_}).code, 2);
   EXPECT_EQ(Trace({json_, "--records", first_, "--rounds", "2"}).code, 2);
   EXPECT_THAT(Trace({json_, "--records", "no/such"}).err, HasSubstr("cannot read no/such"));
+  EXPECT_THAT(Trace({json_, "--records", ::testing::TempDir()}).err, HasSubstr("cannot read " + ::testing::TempDir()));
+  // At once, before anybody is asked.
+  EXPECT_THAT(Trace({"no/such/rounds.json", "--scheduler", "tcp://127.0.0.1:1"}).err,
+              HasSubstr("cannot write no/such"));
   EXPECT_THAT(Trace({json_, "--records", first_, "--records", first_}).err,
               HasSubstr("expected the records of another node, got those of n1"));
   const std::string other = PathOf("other");

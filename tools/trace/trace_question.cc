@@ -11,6 +11,8 @@ namespace {
 
 // Beyond the time for which rounds are noted: for nodes to say that they do, and for their pieces.
 constexpr absl::Duration kGrace = absl::Minutes(1);
+// Where no scheduler is, nobody waits so long.
+constexpr absl::Duration kConnectPatience = absl::Seconds(5);
 
 }  // namespace
 
@@ -22,6 +24,7 @@ absl::StatusOr<GatheredRecords> AskForTrace(const std::vector<std::string>& sche
   probe.security = std::move(security);
   probe.question = question;
   probe.patience = question.patience + kGrace;
+  probe.connect_patience = kConnectPatience;
   probe.on_answer = [&gatherer](const Message& message) {
     if (const auto* piece = std::get_if<TracePiece>(&message)) gatherer.Take(*piece);
     if (const auto* end = std::get_if<TraceEnd>(&message)) gatherer.End(*end);
