@@ -130,6 +130,7 @@ std::vector<Tree> TreesOf(const std::vector<HalfPair>& pairs, const std::vector<
   std::vector<Tree> trees;
   double sum_bps = 0;
   for (const HalfPair& pair : pairs) {
+    if (!(pair.volume_bps > 0)) continue;
     trees.push_back({.root = view.nodes()[halves[pair.reduce].root].id,
                      .share = pair.volume_bps,
                      .reduce_parent = ParentsOf(halves[pair.reduce], view),
@@ -178,7 +179,9 @@ class PackedPlans {
     if (packing.rate_bps <= 0) return policies;
     for (const double spare : spare_parts) {
       const double rate_bps = (1 - std::max(spare, precision.for_few_trees)) * packing.rate_bps;
-      policies.push_back(Assemble(TreesOf(LargestPairs(packing, rate_bps), packing.halves, view_), packing.bound_bps));
+      std::vector<Tree> trees = TreesOf(LargestPairs(packing, rate_bps), packing.halves, view_);
+      if (trees.empty()) return {};
+      policies.push_back(Assemble(std::move(trees), packing.bound_bps));
     }
     KeepExtended(packing.bound_bps, policies.front());
     return policies;
@@ -200,11 +203,13 @@ class PackedPlans {
                                        .delays = ChunkSeconds(view_, config_.chunk_max_elements),
                                        .work = options.work,
                                        .limit = packed.limit.has_value() ? &*packed.limit : nullptr};
-      std::vector<Tree> trees = packed.otherwise;
+      std::vector<Tree> trees;
       if (packing.rate_bps > 0) {
         const Selection selected = SelectHalves(graph_, packing, selection);
         trees = TreesOf(PairHalves(selected), selected.halves, view_);
       }
+      // Where one link carries a millionth of another, rounding errors leave nothing.
+      if (trees.empty()) trees = packed.otherwise;
       policies.push_back(Assemble(std::move(trees), packing.bound_bps));
     }
     return policies;

@@ -37,6 +37,23 @@ TEST(PackedPlannerTest, KnownRates) {
   EXPECT_NEAR(Planned(WithCaps(CompleteNetwork(8, 100), 1, 1)).rate_bps, 1e6 * 8 / 14, 1e3);
 }
 
+TEST(PackedPlannerTest, HasTreesWhereRoundingErrorsLeaveTheSolverNone) {
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(R"(
+nodes: [{name: n0}, {name: n1}, {name: n2}]
+links:
+- {between: [n0, n1], mbps: [1e-6, 1e9]}
+- {between: [n1, n2], mbps: [1e-6, 1e-6]}
+shared: [{links: [[n1, n2], [n0, n1]], mbps: 0.001}]
+)",
+                                                             "extremes.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  const NetworkView view = MakeNetworkView(*overlay);
+  const Policy policy = Planned(view);
+  EXPECT_FALSE(policy.trees.empty());
+  EXPECT_TRUE(ValidatePolicy(policy, view).ok()) << ValidatePolicy(policy, view);
+  EXPECT_LE(policy.rate_bps, 1.01 * policy.bound_bps);
+}
+
 TEST(PackedPlannerTest, IsCloseToTheBoundOnTheNineDataCentres) {
   for (uint64_t seed = 1; seed <= 30; ++seed) EXPECT_GE(Ratio(DrawnInternet2Network(seed)), kLeastRatio) << seed;
 }
