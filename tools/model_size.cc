@@ -5,6 +5,11 @@
 #include "core/quantity.h"
 
 namespace banyan {
+namespace {
+
+constexpr int64_t kMostPlannedChunks = int64_t{1} << 23;
+
+}  // namespace
 
 absl::StatusOr<int64_t> ReadModelBytes(absl::string_view text) {
   const absl::StatusOr<double> bytes = ParseBytes(text);
@@ -14,6 +19,19 @@ absl::StatusOr<int64_t> ReadModelBytes(absl::string_view text) {
   return absl::InvalidArgumentError(absl::StrCat(
       "expected a size above 0 and up to 4TiB that is a multiple of 4 bytes, such as 46MB or 1000000, got '", text,
       "'"));
+}
+
+absl::StatusOr<std::vector<int64_t>> CutModel(int64_t elements, int64_t chunk_elements, int64_t most_chunks) {
+  if (elements / chunk_elements > kMostPlannedChunks) {
+    return absl::InvalidArgumentError(absl::StrCat("a model of ", elements, " elements in chunks of ", chunk_elements,
+                                                   ": expected at most ", kMostPlannedChunks,
+                                                   " chunks; raise chunks.max_elements"));
+  }
+  const int64_t most = chunk_elements * most_chunks;
+  const int64_t tensors = (elements - 1) / most + 1;
+  std::vector<int64_t> cut(tensors, elements / tensors);
+  for (int64_t i = 0; i < elements % tensors; ++i) ++cut[i];
+  return cut;
 }
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #define BANYAN_TOOLS_MODEL_SIZE_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -15,6 +16,10 @@ inline constexpr int64_t kMostModelBytes = int64_t{1} << 42;
 // Bytes of a size (core/quantity.h) such as "1000000", "46MB" or "1.5GiB"; INVALID_ARGUMENT unless they are whole
 // float32 numbers.
 absl::StatusOr<int64_t> ReadModelBytes(absl::string_view text);
+
+// Cuts a model of so many elements into tensors of about the same size, of at most `most_chunks` chunks of
+// `chunk_elements` each, as a job cuts none. INVALID_ARGUMENT where there are more chunks than can be planned for.
+absl::StatusOr<std::vector<int64_t>> CutModel(int64_t elements, int64_t chunk_elements, int64_t most_chunks);
 
 }  // namespace banyan
 

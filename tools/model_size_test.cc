@@ -22,5 +22,12 @@ TEST(ModelSizeTest, RefusesWhatIsNoModel) {
   }
 }
 
+TEST(ModelSizeTest, CutsWhatIsTooLargeForATensor) {
+  EXPECT_EQ(*CutModel(1000, 10, 100), std::vector<int64_t>({1000}));
+  EXPECT_EQ(*CutModel(1001, 10, 100), std::vector<int64_t>({501, 500}));
+  EXPECT_EQ(*CutModel(1, 10, 100), std::vector<int64_t>({1}));
+  EXPECT_EQ(CutModel(int64_t{1} << 40, 1, 1 << 20).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -21,6 +21,7 @@
 #include "tools/reports/price_report.h"
 #include "topology/advice/price_frontier.h"
 #include "topology/advice/upgrade_advice.h"
+#include "topology/chunk_assignment.h"
 #include "topology/evaluation/round_bound.h"
 #include "topology/fit/price_fit.h"
 #include "topology/overlay/did_you_mean.h"
@@ -244,7 +245,12 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   if (flags.advise) return PrintAdvice(flags, view, out, err);
   absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
-  if (flags.model_bytes > 0) config->tensors = {flags.model_bytes / kElementBytes};
+  if (flags.model_bytes > 0) {
+    const absl::StatusOr<std::vector<int64_t>> cut =
+        CutModel(flags.model_bytes / kElementBytes, config->chunk_max_elements, kMaxChunksPerKey);
+    if (!cut.ok()) return Fail(cut.status(), err);
+    config->tensors.assign(cut->begin(), cut->end());
+  }
   if (flags.frontier) return PrintFrontier(flags, view, *config, out, err);
   return PrintPlan(flags, view, *config, out, err);
 }

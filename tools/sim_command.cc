@@ -28,6 +28,7 @@
 #include "tools/view/recording_writer.h"
 #include "tools/view/simulated_traces.h"
 #include "tools/view/simulation_recorder.h"
+#include "topology/chunk_assignment.h"
 #include "topology/network_view.h"
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
@@ -300,6 +301,10 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
     return Fail(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
   if (const absl::Status status = Override(flags, *overlay); !status.ok())
     return line.UsageError(status.message(), err);
+  if (flags.tensor_bytes.empty()) {
+    elements = CutModel(elements->front(), overlay->chunks.max_elements, kMaxChunksPerKey);
+    if (!elements.ok()) return Fail(elements.status(), err);
+  }
   SimulationOptions options = MakeOptions(flags, *std::move(overlay), *std::move(elements));
   const NetworkView view = MakeNetworkView(options.overlay);
   absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(view);
