@@ -118,6 +118,10 @@ absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elemen
   return CheckedChunk(std::move(chunk), chunk_elements);
 }
 
+CheckedChunk OwnChunk(EncodedChunk chunk, int64_t chunk_elements) {
+  return CheckedChunk(std::move(chunk), chunk_elements);
+}
+
 void DecodeChunk(const CheckedChunk& chunk, absl::Span<float> values) {
   const EncodedChunk& encoded = chunk.encoded();
   if (chunk.empty() || !TilesChunk(encoded, static_cast<int64_t>(values.size()))) {

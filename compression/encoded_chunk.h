@@ -25,7 +25,7 @@ struct EncodedChunk {
   bool empty() const { return frames.empty(); }
 };
 
-// A chunk that decodes: EncodeChunk made it, or CheckChunk has looked at it. Nobody needs to check it again.
+// A chunk that decodes: this program made it, or CheckChunk has looked at it. Nobody needs to check it again.
 //
 // Invariants:
 // - Every frame passed its codec's Check() for elements() numbers.
@@ -45,6 +45,7 @@ class CheckedChunk {
  private:
   friend CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
   friend absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements);
+  friend CheckedChunk OwnChunk(EncodedChunk chunk, int64_t chunk_elements);
   friend CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames);
 
   CheckedChunk(EncodedChunk encoded, int64_t elements) : encoded_(std::move(encoded)), elements_(elements) {}
@@ -59,6 +60,9 @@ CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_
 // Returns the chunk if it decodes into `chunk_elements` numbers. INVALID_ARGUMENT names the frame, what it should be
 // and what it is.
 absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements);
+
+// Returns a chunk that this program has encoded otherwise, without a look at it. REQUIRES: CheckChunk would return it.
+CheckedChunk OwnChunk(EncodedChunk chunk, int64_t chunk_elements);
 
 // Replaces all of `values` by what the chunk says. REQUIRES, as does the next: the chunk is empty or was checked for
 // values.size() elements.

@@ -18,9 +18,7 @@ CheckedChunk MakeChunk(CodecId codec, int64_t elements, int64_t weight, const st
   chunk.frames = {{codec, 0, elements, static_cast<int64_t>(bytes.size()), 0}};
   chunk.payload = {Buffer::CopyOfBytes(bytes)};
   chunk.weight = static_cast<uint32_t>(weight);
-  absl::StatusOr<CheckedChunk> checked = CheckChunk(std::move(chunk), elements);
-  BANYAN_CHECK(checked.ok());
-  return *std::move(checked);
+  return OwnChunk(std::move(chunk), elements);
 }
 
 }  // namespace
@@ -35,18 +33,17 @@ CheckedChunk EncodeVotes(const VoteCount& count) {
 
 VoteCount DecodeVotes(const CheckedChunk& chunk) {
   BANYAN_CHECK(IsOfVotes(chunk.encoded().frames, /*is_result=*/false));
-  absl::StatusOr<VoteCount> count = DecodeVoteFrame(chunk.encoded().payload[0].bytes(), chunk.elements());
-  BANYAN_CHECK(count.ok());
-  return *std::move(count);
+  return ReadVoteFrame(chunk.encoded().payload[0].bytes(), chunk.elements());
 }
 
 std::string FaultOfVotes(const CheckedChunk& chunk, const VoteRules& rules) {
-  const VoteCount count = DecodeVotes(chunk);
-  if (count.weight() != chunk.weight()) {
-    return absl::StrCat("counts of ", count.weight(), " votes came with weight ", chunk.weight());
+  BANYAN_CHECK(IsOfVotes(chunk.encoded().frames, /*is_result=*/false));
+  const VoteFrameHead head = ReadVoteFrameHead(chunk.encoded().payload[0].bytes());
+  if (head.weight != chunk.weight()) {
+    return absl::StrCat("counts of ", head.weight, " votes came with weight ", chunk.weight());
   }
-  if (count.has_zero_votes() != HasZeroVotes(rules)) {
-    return absl::StrCat("counts ", count.has_zero_votes() ? "with" : "without", " zero votes came, expected others");
+  if (head.has_zero_votes != HasZeroVotes(rules)) {
+    return absl::StrCat("counts ", head.has_zero_votes ? "with" : "without", " zero votes came, expected others");
   }
   return "";
 }
@@ -67,9 +64,7 @@ CheckedChunk DecideVotes(const CheckedChunk& votes, const VoteRules& rules) {
 
 float ScaleOfResult(const CheckedChunk& result) {
   if (!IsOfVotes(result.encoded().frames, /*is_result=*/true)) return 0;
-  const absl::StatusOr<VoteDecision> decision = DecodeDecision(result.encoded().payload[0].bytes(), result.elements());
-  BANYAN_CHECK(decision.ok());
-  return decision->scale();
+  return ScaleOfDecision(result.encoded().payload[0].bytes());
 }
 
 }  // namespace banyan

@@ -42,8 +42,9 @@ std::vector<uint8_t> EncodeVoteFrame(const VoteCount& count) {
   std::vector<uint8_t> bytes(kHeadBytes);
   StoreLittleEndian(static_cast<uint32_t>(count.weight()), bytes.data());
   bytes[kHeadBytes - 1] = count.has_zero_votes() ? 1 : 0;
-  const std::vector<uint8_t> rest = EncodeCount(count);
-  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  bytes.reserve(kHeadBytes +
+                static_cast<size_t>(CountFrameBytes(count.elements(), count.weight(), count.has_zero_votes())));
+  AppendCount(count, bytes);
   return bytes;
 }
 
@@ -54,6 +55,16 @@ absl::StatusOr<VoteCount> DecodeVoteFrame(absl::Span<const uint8_t> frame, int64
   }
   return DecodeCount(frame.subspan(kHeadBytes), elements, LoadLittleEndian<uint32_t>(frame.data()),
                      frame[kHeadBytes - 1] == 1);
+}
+
+VoteFrameHead ReadVoteFrameHead(absl::Span<const uint8_t> frame) {
+  BANYAN_CHECK(frame.size() >= kHeadBytes);
+  return {LoadLittleEndian<uint32_t>(frame.data()), frame[kHeadBytes - 1] == 1};
+}
+
+VoteCount ReadVoteFrame(absl::Span<const uint8_t> frame, int64_t elements) {
+  const VoteFrameHead head = ReadVoteFrameHead(frame);
+  return ReadCount(frame.subspan(kHeadBytes), elements, head.weight, head.has_zero_votes);
 }
 
 Payload VoteCountCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
@@ -73,17 +84,16 @@ void VoteCountCodec::Decode(const FrameHeader& header, const Buffer& frame, absl
 }
 
 void VoteCountCodec::DecodeAdd(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
-  const absl::StatusOr<VoteCount> count = DecodeVoteFrame(frame.bytes(), static_cast<int64_t>(chunk.size()));
-  BANYAN_CHECK(count.ok());
-  const float scale = count->scales().Mean(count->weight());
-  if (count->has_zero_votes()) {
-    AddPlane(count->votes_for(), count->words(), scale, chunk);
-    AddPlane(count->votes_against(), count->words(), -scale, chunk);
+  const VoteCount count = ReadVoteFrame(frame.bytes(), static_cast<int64_t>(chunk.size()));
+  const float scale = count.scales().Mean(count.weight());
+  if (count.has_zero_votes()) {
+    AddPlane(count.votes_for(), count.words(), scale, chunk);
+    AddPlane(count.votes_against(), count.words(), -scale, chunk);
     return;
   }
   // Who is not for is against.
-  AddPlane(count->votes_for(), count->words(), 2 * scale, chunk);
-  for (float& value : chunk) value -= scale * static_cast<float>(count->weight());
+  AddPlane(count.votes_for(), count.words(), 2 * scale, chunk);
+  for (float& value : chunk) value -= scale * static_cast<float>(count.weight());
 }
 
 Payload VoteDecisionCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
@@ -99,9 +109,7 @@ absl::Status VoteDecisionCodec::Check(const FrameHeader& header, const Buffer& f
 }
 
 void VoteDecisionCodec::Decode(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
-  const absl::StatusOr<VoteDecision> decision = DecodeDecision(frame.bytes(), static_cast<int64_t>(chunk.size()));
-  BANYAN_CHECK(decision.ok());
-  decision->WriteTo(chunk);
+  WriteDecision(frame.bytes(), chunk);
 }
 
 void VoteDecisionCodec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {

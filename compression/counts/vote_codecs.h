@@ -22,6 +22,14 @@ namespace banyan {
 std::vector<uint8_t> EncodeVoteFrame(const VoteCount& count);
 absl::StatusOr<VoteCount> DecodeVoteFrame(absl::Span<const uint8_t> frame, int64_t elements);
 
+// Of a frame that DecodeVoteFrame has found to be one: the same counts, or what stands before them.
+struct VoteFrameHead {
+  int64_t weight = 0;
+  bool has_zero_votes = false;
+};
+VoteFrameHead ReadVoteFrameHead(absl::Span<const uint8_t> frame);
+VoteCount ReadVoteFrame(absl::Span<const uint8_t> frame, int64_t elements);
+
 class VoteCountCodec : public Codec {
  public:
   CodecId id() const override { return CodecId::kVoteCount; }

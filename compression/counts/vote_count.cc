@@ -30,6 +30,8 @@ std::vector<uint64_t> SumOfSome(absl::Span<const VoteCount* const> counts, int64
 
 // Checks that no element has more votes that are not zero than there are voters.
 absl::Status CheckAtMostWeight(const VoteCount& count) {
+  const bool can_be_more = count.has_zero_votes() || (count.weight() & (count.weight() + 1)) != 0;
+  if (!can_be_more) return absl::OkStatus();
   const int64_t words = count.words();
   std::vector<uint64_t> sum;
   CountView all = count.votes_for();
@@ -68,13 +70,19 @@ VoteCount VoteCount::OfVoter(absl::Span<const float> values, float scale, const 
   return count;
 }
 
-absl::StatusOr<VoteCount> VoteCount::OfPlanes(int64_t elements, bool has_zero_votes, int64_t weight, ScaleSum scales,
-                                              std::vector<uint64_t> planes) {
+VoteCount VoteCount::OfCheckedPlanes(int64_t elements, bool has_zero_votes, int64_t weight, ScaleSum scales,
+                                     std::vector<uint64_t> planes) {
   VoteCount count(elements, has_zero_votes);
   count.weight_ = weight;
   count.scales_ = scales;
   count.planes_ = std::move(planes);
   BANYAN_CHECK(static_cast<int64_t>(count.planes_.size()) == count.bits_per_element() * count.words());
+  return count;
+}
+
+absl::StatusOr<VoteCount> VoteCount::OfPlanes(int64_t elements, bool has_zero_votes, int64_t weight, ScaleSum scales,
+                                              std::vector<uint64_t> planes) {
+  VoteCount count = OfCheckedPlanes(elements, has_zero_votes, weight, scales, std::move(planes));
   for (int64_t first = 0; first < static_cast<int64_t>(count.planes_.size()); first += count.words()) {
     if (!IsPlaneEndClear(elements, count.planes_.data() + first)) {
       return absl::InvalidArgumentError(absl::StrFormat(

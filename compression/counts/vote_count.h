@@ -32,6 +32,9 @@ class VoteCount {
   // invariant of this class. REQUIRES: as many planes as `elements`, `weight` and `has_zero_votes` make.
   static absl::StatusOr<VoteCount> OfPlanes(int64_t elements, bool has_zero_votes, int64_t weight, ScaleSum scales,
                                             std::vector<uint64_t> planes);
+  // The same of planes that are known to break none.
+  static VoteCount OfCheckedPlanes(int64_t elements, bool has_zero_votes, int64_t weight, ScaleSum scales,
+                                   std::vector<uint64_t> planes);
   // The sum of all. REQUIRES: at least one, of one kind and size, with at most kMaxVotes votes together.
   static VoteCount SumOf(absl::Span<const VoteCount* const> counts);
 

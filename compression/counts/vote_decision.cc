@@ -1,10 +1,9 @@
 #include "compression/counts/vote_decision.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "compression/counts/vote_packing.h"
+#include "compression/counts/vote_values.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -104,24 +103,17 @@ int VoteDecision::bits_per_element() const {
 
 void VoteDecision::WriteTo(absl::Span<float> values) const {
   BANYAN_CHECK(static_cast<int64_t>(values.size()) == elements_);
-  if (!counts_.has_value()) {
-    // One plane: all are below but those above.
-    std::fill(values.begin(), values.end(), below_.has_value() ? scale_ * 0 : -scale_);
-    AddWhereSet(above_.data(), below_.has_value() ? scale_ : 2 * scale_, values);
-    if (below_.has_value()) AddWhereSet(below_->data(), -scale_, values);
-    return;
+  if (counts_.has_value()) {
+    const VoteCount& count = *counts_;
+    VoteLeads leads;
+    leads.votes_for = PlaneBytes::Of(count.votes_for(), count.words());
+    leads.has_zero_votes = count.has_zero_votes();
+    if (leads.has_zero_votes) leads.votes_against = PlaneBytes::Of(count.votes_against(), count.words());
+    leads.weight = count.weight();
+    return WriteLeads(leads, StepOfMean(scale_, leads.weight), values);
   }
-  // Whole numbers of at most kMaxCountWidth bits are exact in float32: one rounding is left, the same everywhere.
-  const VoteCount& count = *counts_;
-  const bool zero_votes = count.has_zero_votes();
-  std::fill(values.begin(), values.end(), zero_votes ? 0.0f : -static_cast<float>(count.weight()));
-  for (int plane = 0; plane < count.width(); ++plane) {
-    const float unit = std::ldexp(1.0f, plane);
-    AddWhereSet(count.votes_for().planes + plane * count.words(), zero_votes ? unit : 2 * unit, values);
-    if (zero_votes) AddWhereSet(count.votes_against().planes + plane * count.words(), -unit, values);
-  }
-  const float step = scale_ / static_cast<float>(std::max<int64_t>(count.weight(), 1));
-  for (float& value : values) value *= step;
+  const auto* const below = below_.has_value() ? reinterpret_cast<const uint8_t*>(below_->data()) : nullptr;
+  WriteDirections(reinterpret_cast<const uint8_t*>(above_.data()), below, scale_, values);
 }
 
 }  // namespace banyan

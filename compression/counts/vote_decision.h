@@ -4,6 +4,7 @@
 #ifndef BANYAN_COMPRESSION_COUNTS_VOTE_DECISION_H_
 #define BANYAN_COMPRESSION_COUNTS_VOTE_DECISION_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -13,6 +14,11 @@
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {
+
+// What one vote more is worth in a mean of the votes of `weight` voters.
+inline float StepOfMean(float scale, int64_t weight) {
+  return scale / static_cast<float>(std::max<int64_t>(weight, 1));
+}
 
 class VoteDecision {
  public:

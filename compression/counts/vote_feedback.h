@@ -11,13 +11,18 @@
 
 #include "absl/types/span.h"
 #include "compression/counts/vote_count.h"
+#include "compression/counts/vote_values.h"
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {
 
-// Takes what a voter's vote was worth from what it was cast on: values[i] -= scale times its direction of element i.
-// REQUIRES: the vote is of one voter, on as many elements.
-void SubtractVote(const VoteCount& vote, float scale, absl::Span<float> values);
+// Returns one voter's votes on the parts of a slice, in their order; the scale is that of all of them.
+std::vector<VoteCount> VotesOnSlice(absl::Span<const Offered> parts, const VoteRules& rules);
+
+// Takes what a voter's vote was worth from what it was cast on: left[i] = what was offered less scale times the vote's
+// direction of element i. What is no finite number drops out, as in compression/error_feedback.h. `left` may be one of
+// the arrays that were offered. REQUIRES: the vote is of one voter, on as many elements.
+void LeaveAfterVote(const VoteCount& vote, float scale, const Offered& offered, absl::Span<float> left);
 
 class VoteFeedback {
  public:

@@ -8,8 +8,10 @@
 #include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "compression/counts/vote_values.h"
 #include "compression/kernels/little_endian.h"
 #include "compression/kernels/sign_layout.h"
+#include "core/check.h"
 
 namespace banyan {
 namespace {
@@ -42,11 +44,12 @@ void AppendNumber(Number number, std::vector<uint8_t>& bytes) {
   StoreLittleEndian(number, bytes.data() + bytes.size() - sizeof(number));
 }
 
-void AppendCount(const VoteCount& count, std::vector<uint8_t>& bytes) {
-  AppendNumber(absl::Uint128Low64(count.scales().units()), bytes);
-  AppendNumber(absl::Uint128High64(count.scales().units()), bytes);
-  AppendPlanes(count.planes(), count.elements(), bytes);
+ScaleSum TakeScales(const uint8_t* bytes) {
+  return ScaleSum::OfUnits(
+      absl::MakeUint128(LoadLittleEndian<uint64_t>(bytes + sizeof(uint64_t)), LoadLittleEndian<uint64_t>(bytes)));
 }
+
+int64_t PlanesOf(int64_t weight, bool has_zero_votes) { return CountWidth(weight) * (has_zero_votes ? 2 : 1); }
 
 absl::Status CheckSize(int64_t expected, size_t got, const char* what) {
   if (static_cast<int64_t>(got) == expected) return absl::OkStatus();
@@ -86,10 +89,23 @@ absl::StatusOr<VoteDecision> DecodeMean(absl::Span<const uint8_t> bytes, int64_t
   return VoteDecision::OfCounts(*std::move(count));
 }
 
+DecisionForm FormOf(absl::Span<const uint8_t> bytes) {
+  BANYAN_CHECK(!bytes.empty());
+  return static_cast<DecisionForm>(bytes[0]);
+}
+
+bool IsMean(DecisionForm form) { return form == DecisionForm::kMean || form == DecisionForm::kMeanWithZeroVotes; }
+
 }  // namespace
 
 int64_t CountFrameBytes(int64_t elements, int64_t weight, bool has_zero_votes) {
-  return ScaleSum::kBytes + SignBytes(elements) * CountWidth(weight) * (has_zero_votes ? 2 : 1);
+  return ScaleSum::kBytes + SignBytes(elements) * PlanesOf(weight, has_zero_votes);
+}
+
+void AppendCount(const VoteCount& count, std::vector<uint8_t>& bytes) {
+  AppendNumber(absl::Uint128Low64(count.scales().units()), bytes);
+  AppendNumber(absl::Uint128High64(count.scales().units()), bytes);
+  AppendPlanes(count.planes(), count.elements(), bytes);
 }
 
 std::vector<uint8_t> EncodeCount(const VoteCount& count) {
@@ -106,11 +122,16 @@ absl::StatusOr<VoteCount> DecodeCount(absl::Span<const uint8_t> bytes, int64_t e
   }
   const absl::Status size = CheckSize(CountFrameBytes(elements, weight, has_zero_votes), bytes.size(), "counts");
   if (!size.ok()) return size;
-  const absl::uint128 units = absl::MakeUint128(LoadLittleEndian<uint64_t>(bytes.data() + sizeof(uint64_t)),
-                                                LoadLittleEndian<uint64_t>(bytes.data()));
-  const int64_t planes = CountWidth(weight) * (has_zero_votes ? 2 : 1);
-  return VoteCount::OfPlanes(elements, has_zero_votes, weight, ScaleSum::OfUnits(units),
-                             TakePlanes(bytes.data() + ScaleSum::kBytes, planes, elements));
+  return VoteCount::OfPlanes(
+      elements, has_zero_votes, weight, TakeScales(bytes.data()),
+      TakePlanes(bytes.data() + ScaleSum::kBytes, PlanesOf(weight, has_zero_votes), elements));
+}
+
+VoteCount ReadCount(absl::Span<const uint8_t> bytes, int64_t elements, int64_t weight, bool has_zero_votes) {
+  BANYAN_CHECK(static_cast<int64_t>(bytes.size()) == CountFrameBytes(elements, weight, has_zero_votes));
+  return VoteCount::OfCheckedPlanes(
+      elements, has_zero_votes, weight, TakeScales(bytes.data()),
+      TakePlanes(bytes.data() + ScaleSum::kBytes, PlanesOf(weight, has_zero_votes), elements));
 }
 
 std::vector<uint8_t> EncodeDecision(const VoteDecision& decision) {
@@ -146,6 +167,28 @@ absl::StatusOr<VoteDecision> DecodeDecision(absl::Span<const uint8_t> bytes, int
   }
   return absl::InvalidArgumentError(absl::StrFormat(
       "expected a form of a low-bit result from 0 to 3, got %d; its sender has another version", bytes[0]));
+}
+
+void WriteDecision(absl::Span<const uint8_t> bytes, absl::Span<float> values) {
+  const DecisionForm form = FormOf(bytes);
+  const int64_t plane_bytes = SignBytes(static_cast<int64_t>(values.size()));
+  if (!IsMean(form)) {
+    const uint8_t* const above = bytes.data() + 1 + kScaleBytes;
+    return WriteDirections(above, form == DecisionForm::kSigns ? nullptr : above + plane_bytes, ScaleOfDecision(bytes),
+                           values);
+  }
+  VoteLeads leads;
+  leads.weight = LoadLittleEndian<uint32_t>(bytes.data() + 1);
+  leads.votes_for = {bytes.data() + 1 + kWeightBytes + ScaleSum::kBytes, plane_bytes, CountWidth(leads.weight)};
+  leads.has_zero_votes = form == DecisionForm::kMeanWithZeroVotes;
+  leads.votes_against = leads.votes_for;
+  leads.votes_against.first += leads.votes_for.width * plane_bytes;
+  WriteLeads(leads, StepOfMean(ScaleOfDecision(bytes), leads.weight), values);
+}
+
+float ScaleOfDecision(absl::Span<const uint8_t> bytes) {
+  if (!IsMean(FormOf(bytes))) return LoadLittleEndian<float>(bytes.data() + 1);
+  return TakeScales(bytes.data() + 1 + kWeightBytes).Mean(LoadLittleEndian<uint32_t>(bytes.data() + 1));
 }
 
 }  // namespace banyan

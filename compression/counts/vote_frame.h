@@ -27,15 +27,25 @@ namespace banyan {
 int64_t CountFrameBytes(int64_t elements, int64_t weight, bool has_zero_votes);
 
 std::vector<uint8_t> EncodeCount(const VoteCount& count);
+// Appends the same bytes.
+void AppendCount(const VoteCount& count, std::vector<uint8_t>& bytes);
 
 // INVALID_ARGUMENT where `bytes` are no count of `weight` votes on `elements`, and says why.
 absl::StatusOr<VoteCount> DecodeCount(absl::Span<const uint8_t> bytes, int64_t elements, int64_t weight,
                                       bool has_zero_votes);
 
+// The same of bytes that DecodeCount has found to be one.
+VoteCount ReadCount(absl::Span<const uint8_t> bytes, int64_t elements, int64_t weight, bool has_zero_votes);
+
 std::vector<uint8_t> EncodeDecision(const VoteDecision& decision);
 
 // INVALID_ARGUMENT where `bytes` are no decision on `elements`, and says why.
 absl::StatusOr<VoteDecision> DecodeDecision(absl::Span<const uint8_t> bytes, int64_t elements);
+
+// Of bytes that DecodeDecision has found to be one on so many elements: writes VoteDecision::WriteTo's values where the
+// bytes lie, and returns VoteDecision::scale().
+void WriteDecision(absl::Span<const uint8_t> bytes, absl::Span<float> values);
+float ScaleOfDecision(absl::Span<const uint8_t> bytes);
 
 }  // namespace banyan
 

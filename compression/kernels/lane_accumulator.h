@@ -29,6 +29,10 @@ struct SquareTerm {
 template <int kWidth>
 class LaneAccumulator {
  public:
+  BANYAN_KERNEL_BODY LaneAccumulator() = default;
+  // Goes on from kLanes partial sums.
+  BANYAN_KERNEL_BODY explicit LaneAccumulator(const double* lanes) { std::memcpy(lanes_, lanes, sizeof(lanes_)); }
+
   // The terms of the sixteen elements from `values` on.
   template <typename Term>
   BANYAN_KERNEL_BODY void Add(const float* values) {
@@ -50,9 +54,11 @@ class LaneAccumulator {
     Add<Term>(rest);
   }
 
+  BANYAN_KERNEL_BODY void CopyTo(double* lanes) const { std::memcpy(lanes, lanes_, sizeof(lanes_)); }
+
   BANYAN_KERNEL_BODY double Total() const {
     double lanes[kLanes];
-    std::memcpy(lanes, lanes_, sizeof(lanes));
+    CopyTo(lanes);
     return TotalOfLanes(lanes);
   }
 

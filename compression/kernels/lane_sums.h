@@ -4,14 +4,28 @@
 #ifndef BANYAN_COMPRESSION_KERNELS_LANE_SUMS_H_
 #define BANYAN_COMPRESSION_KERNELS_LANE_SUMS_H_
 
+#include <cstdint>
+
 #include "absl/types/span.h"
 #include "compression/kernels/kernel_path.h"
+#include "compression/kernels/lanes.h"
 
 namespace banyan {
 
 double SumOfMagnitudes(absl::Span<const float> values, KernelPath path = BestKernelPath());
 
 double SumOfSquares(absl::Span<const float> values, KernelPath path = BestKernelPath());
+
+// SumOfMagnitudes of what comes part by part: the bits depend on the elements alone, not on the cuts. Plain value.
+class MagnitudeSum {
+ public:
+  void Add(absl::Span<const float> values, KernelPath path = BestKernelPath());
+  double Total() const;
+
+ private:
+  double lanes_[kLanes] = {};
+  int64_t next_lane_ = 0;  // of the next element
+};
 
 }  // namespace banyan
 

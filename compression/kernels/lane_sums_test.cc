@@ -1,5 +1,6 @@
 #include "compression/kernels/lane_sums.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,6 +28,20 @@ TEST(LaneSumsTest, EveryPathAddsInTheSameOrder) {
       EXPECT_EQ(SumOfMagnitudes(values, path), InOrder(values, [](double x) { return std::abs(x); }));
       EXPECT_EQ(SumOfSquares(values, path), InOrder(values, [](double x) { return x * x; }));
     }
+  }
+}
+
+TEST(LaneSumsTest, PartsHaveTheSumOfTheWhole) {
+  const std::vector<float> values = LaplaceSamples(4099, 2);
+  for (KernelPath path : KernelPaths()) {
+    MagnitudeSum sum;
+    size_t first = 0;
+    for (size_t part = 0; first < values.size(); ++part) {
+      const size_t count = std::min<size_t>(part * 7 % 61, values.size() - first);
+      sum.Add(absl::MakeConstSpan(values).subspan(first, count), path);
+      first += count;
+    }
+    EXPECT_EQ(sum.Total(), SumOfMagnitudes(values));
   }
 }
 

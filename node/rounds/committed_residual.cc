@@ -36,7 +36,12 @@ Buffer CommittedResidual::Read(const ElementRange& range) {
 void CommittedResidual::Commit(const ElementRange& range, Buffer values) {
   BANYAN_CHECK(values.elements() == range.elements);
   Drop(range);
-  pieces_.emplace(range.first_element, std::move(values));
+  Put(range.first_element, std::move(values));
+}
+
+void CommittedResidual::Put(int64_t first_element, Buffer piece) {
+  size_bytes_ += piece.size_bytes();
+  pieces_.emplace(first_element, std::move(piece));
 }
 
 void CommittedResidual::Drop(const ElementRange& range) {
@@ -50,16 +55,11 @@ void CommittedResidual::Drop(const ElementRange& range) {
       continue;
     }
     const Buffer whole = std::move(piece->second);
+    size_bytes_ -= whole.size_bytes();
     piece = pieces_.erase(piece);
-    if (first < range.first_element) pieces_.emplace(first, whole.Slice(0, range.first_element - first));
-    if (end > EndOf(range)) pieces_.emplace(EndOf(range), whole.Slice(EndOf(range) - first, end - EndOf(range)));
+    if (first < range.first_element) Put(first, whole.Slice(0, range.first_element - first));
+    if (end > EndOf(range)) Put(EndOf(range), whole.Slice(EndOf(range) - first, end - EndOf(range)));
   }
-}
-
-int64_t CommittedResidual::size_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [first, piece] : pieces_) bytes += piece.size_bytes();
-  return bytes;
 }
 
 }  // namespace banyan

@@ -25,10 +25,13 @@ class CommittedResidual {
   // Forgets the range's numbers, which are zeros then; pieces that reach beyond it keep the rest.
   void Drop(const ElementRange& range);
 
-  int64_t size_bytes() const;
+  int64_t size_bytes() const { return size_bytes_; }
 
  private:
+  void Put(int64_t first_element, Buffer piece);
+
   std::map<int64_t, Buffer> pieces_;  // by first element
+  int64_t size_bytes_ = 0;            // of all pieces
 };
 
 }  // namespace banyan

@@ -12,17 +12,24 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "compression/counts/vote_count.h"
+#include "compression/counts/vote_values.h"
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "topology/chunk_assignment.h"
 
 namespace banyan {
 
-// One voter's vote on a chunk, and what it was cast on: the gradient and the residual, which nobody else holds.
+// One voter's vote on a chunk, and what it was cast on: the sums of the two, which nobody writes while this is held.
 struct CastVote {
   VoteCount vote;
-  Buffer offered;
+  Buffer gradient;
+  Buffer residual;  // may be empty
+
+  Offered offered() const {
+    return {gradient.floats(), residual.empty() ? absl::Span<const float>() : residual.floats()};
+  }
 };
 
 class OpenVotes {
@@ -45,11 +52,12 @@ class OpenVotes {
     return taken;
   }
 
+  // Of the votes; gradients and residuals are their owners'.
   int64_t size_bytes() const {
     int64_t bytes = 0;
     for (const auto& [id, part] : parts_) {
       for (const CastVote& cast : part.votes) {
-        bytes += cast.offered.size_bytes() + static_cast<int64_t>(cast.vote.planes().size() * sizeof(uint64_t));
+        bytes += static_cast<int64_t>(cast.vote.planes().size() * sizeof(uint64_t));
       }
     }
     return bytes;

@@ -31,9 +31,9 @@ class CastVotes : public Computation {
   // may be empty.
   using Residuals = std::vector<std::vector<Buffer>>;
 
-  // `gradients` are of one tensor, one for each worker; `chunks` are in its order. With `residuals` these are added to
-  // the gradients, and cast() says who has voted on what. REQUIRES: there is a gradient; nothing writes one, or a
-  // residual, until this has finished.
+  // `gradients` are of one tensor, one for each worker; `chunks` are in its order, and those of a slice make up all of
+  // it. With `residuals` these are added to the gradients, and cast() says who has voted on what. REQUIRES: there is a
+  // gradient; nothing writes one, or a residual, until this has finished, and all votes of cast() are gone.
   CastVotes(std::vector<Buffer> gradients, std::vector<Chunk> chunks, const VoteRules& rules,
             std::optional<Residuals> residuals = std::nullopt);
 
@@ -47,10 +47,10 @@ class CastVotes : public Computation {
   std::vector<std::vector<CastVote>>& cast() { return cast_; }
 
  private:
-  // Puts copies with the residuals in the gradients' place.
-  void AddResiduals();
-  // Casts the votes of all on a chunk, with these scales of its slice.
-  void Cast(const ElementRange& range, const std::vector<float>& scales);
+  // Returns what each voter offers on a chunk, by voter, without its vote.
+  std::vector<CastVote> OffersOn(size_t chunk) const;
+  // Casts the votes of all on the chunks of a slice, from `first` to the one before `end`.
+  void CastOnSlice(size_t first, size_t end);
 
   std::vector<Buffer> gradients_;
   std::vector<Chunk> chunks_;
@@ -108,7 +108,7 @@ class SettleVotes : public Computation {
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run(): what is left, by voter, in the memory of what was offered.
+  // After Run(): what is left, by voter.
   const std::vector<Buffer>& left() const { return left_; }
 
  private:
