@@ -40,6 +40,19 @@ TEST(AllReduceLedgerTest, MeansAreWorthAllMembers) {
   EXPECT_EQ(ledger.Check().code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(AllReduceLedgerTest, MajoritiesAreMeanMagnitudesAndMayFollowMeans) {
+  AllReduceLedger ledger(kWorld, kElements, AllReduceLedger::Results::kMajorities);
+  std::vector<float> means = Sums(1);
+  for (float& mean : means) mean /= kWorld;
+  ledger.Add(1, means);
+  std::vector<float> majorities(kElements, static_cast<float>(MeanMagnitudeOfValues(kWorld, 2, kElements)));
+  ledger.Add(2, majorities);
+  EXPECT_TRUE(ledger.Check().ok()) << ledger.Check();
+  majorities[9] = 0;
+  ledger.Add(3, majorities);
+  EXPECT_EQ(ledger.Check().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(AllReduceLedgerTest, SeesWhatIsLostOrDoubledOrNoNumber) {
   for (const float wrong : {-1.0f, 1.0f, std::nanf("")}) {
     AllReduceLedger ledger(kWorld, kElements);

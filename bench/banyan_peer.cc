@@ -24,8 +24,9 @@ namespace {
 
 constexpr char kKey[] = "values";
 constexpr char kLossy[] = "lossy";
-constexpr char kMeans[] = "means";  // likewise, and of means
-constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy | means]";
+constexpr char kMeans[] = "means";            // likewise, and of means
+constexpr char kMajorities[] = "majorities";  // likewise, and of majorities
+constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy | means | majorities]";
 
 // In the memory that the worker shares with its node.
 class SharedAllReduce : public AllReduce {
@@ -66,11 +67,20 @@ absl::Status Settle(Session& session, absl::Span<const float> zeros, AllReduceLe
   return ledger.Check();
 }
 
+// What the peer's last argument says of results; nothing where each is to be right.
+std::optional<AllReduceLedger::Results> ResultsOf(const std::vector<std::string>& arguments) {
+  if (arguments.size() != 6) return std::nullopt;
+  if (arguments[5] == kLossy) return AllReduceLedger::Results::kSums;
+  if (arguments[5] == kMeans) return AllReduceLedger::Results::kMeans;
+  if (arguments[5] == kMajorities) return AllReduceLedger::Results::kMajorities;
+  return std::nullopt;
+}
+
 absl::Status RunPeer(const std::vector<std::string>& arguments) {
   AllReduceMember member;
   int64_t elements = 0;
-  const bool has_means = arguments.size() == 6 && arguments[5] == kMeans;
-  const bool is_lossy = has_means || (arguments.size() == 6 && arguments[5] == kLossy);
+  const std::optional<AllReduceLedger::Results> results = ResultsOf(arguments);
+  const bool is_lossy = results.has_value();
   if (arguments.size() != (is_lossy ? 6 : 5) || !absl::SimpleAtoi(arguments[1], &member.rank) ||
       !absl::SimpleAtoi(arguments[2], &member.world) || !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
     return absl::InvalidArgumentError(kUsage);
@@ -82,10 +92,7 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   const std::vector<float> zeros(static_cast<size_t>(elements));
   if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
   std::optional<AllReduceLedger> ledger;
-  if (is_lossy) {
-    ledger.emplace(member.world, elements,
-                   has_means ? AllReduceLedger::Results::kMeans : AllReduceLedger::Results::kSums);
-  }
+  if (is_lossy) ledger.emplace(member.world, elements, *results);
   std::optional<SharedAllReduce> all_reduce(**session);
   const absl::Status status = RunAllReduceRounds(**gate, member, *all_reduce, is_lossy ? &*ledger : nullptr);
   if (!status.ok() || !is_lossy) return status;

@@ -19,6 +19,12 @@ float SumOfValues(int world, int64_t round, int64_t index) {
 
 float LargestSum(int world) { return static_cast<float>(world * (world + 1) / 2 * kPeriod); }
 
+double MeanMagnitudeOfValues(int world, int64_t round, int64_t elements) {
+  int64_t sum = 0;
+  for (int64_t i = 0; i < elements; ++i) sum += Pattern(round, i);
+  return (world + 1) / 2.0 * static_cast<double>(sum) / static_cast<double>(elements);
+}
+
 void FillValues(int rank, int64_t round, absl::Span<float> values) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = OwnValue(rank, round, static_cast<int64_t>(i));
 }

@@ -12,6 +12,8 @@ namespace banyan {
 float OwnValue(int rank, int64_t round, int64_t index);
 float SumOfValues(int world, int64_t round, int64_t index);
 float LargestSum(int world);
+// The mean magnitude of all members' values at `elements` places.
+double MeanMagnitudeOfValues(int world, int64_t round, int64_t elements);
 
 void FillValues(int rank, int64_t round, absl::Span<float> values);
 

@@ -122,9 +122,8 @@ absl::StatusOr<VoteCount> DecodeCount(absl::Span<const uint8_t> bytes, int64_t e
   }
   const absl::Status size = CheckSize(CountFrameBytes(elements, weight, has_zero_votes), bytes.size(), "counts");
   if (!size.ok()) return size;
-  return VoteCount::OfPlanes(
-      elements, has_zero_votes, weight, TakeScales(bytes.data()),
-      TakePlanes(bytes.data() + ScaleSum::kBytes, PlanesOf(weight, has_zero_votes), elements));
+  return VoteCount::OfPlanes(elements, has_zero_votes, weight, TakeScales(bytes.data()),
+                             TakePlanes(bytes.data() + ScaleSum::kBytes, PlanesOf(weight, has_zero_votes), elements));
 }
 
 VoteCount ReadCount(absl::Span<const uint8_t> bytes, int64_t elements, int64_t weight, bool has_zero_votes) {

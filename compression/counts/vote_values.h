@@ -1,6 +1,6 @@
 // Votes and counts in planes of bits to floats, in one pass over memory, vectorised for the processor that it runs on;
-// every path gives the same bits. Planes have the order of vote_packing.h, at any alignment, so that they are read where
-// a frame lies. Pure functions; thread-safe on distinct outputs.
+// every path gives the same bits. Planes have the order of vote_packing.h, at any alignment, so that they are read
+// where a frame lies. Pure functions; thread-safe on distinct outputs.
 #ifndef BANYAN_COMPRESSION_COUNTS_VOTE_VALUES_H_
 #define BANYAN_COMPRESSION_COUNTS_VOTE_VALUES_H_
 

@@ -78,7 +78,11 @@ std::vector<Contender> AdaptiveContenders(uint64_t seed) {
   Contender votes = contender;
   votes.name = "packed-votes";
   votes.description = "    low-bit rounds";
-  votes.votes = true;
+  votes.votes = Contender::Votes::kMeans;
+  made.push_back(votes);
+  votes.name = "packed-majority";
+  votes.description = "    low-bit, majorities";
+  votes.votes = Contender::Votes::kMajorities;
   made.push_back(votes);
   made.push_back(contender);
   return made;

@@ -32,9 +32,11 @@ struct Contender {
   // Banyan's `compression.codec` and `trimming.policy`; empty: as the file has them.
   std::string codec;
   std::string trim_policy;
-  bool votes = false;  // every round is low-bit: means of binary votes, with error feedback
-  // Tells if a round's result may lack something that a flush brings.
-  bool is_lossy() const { return votes || !codec.empty(); }
+  // Every round is low-bit: means of binary votes, with error feedback, or majorities of them.
+  enum class Votes { kNone, kMeans, kMajorities };
+  Votes votes = Votes::kNone;
+  // Tells if a round's result may be another than the sum, or lack something that a flush brings.
+  bool is_lossy() const { return votes != Votes::kNone || !codec.empty(); }
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
   std::string algorithm;
   std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order

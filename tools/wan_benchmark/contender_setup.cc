@@ -63,10 +63,12 @@ std::vector<std::string> WithKey(std::vector<std::string> command, const std::st
 }
 
 // Every round is low-bit, whatever it costs.
-constexpr char kVotesProfile[] =
-    "schema: 1\nprofile: bench-wan\nprovenance: {source: none, made_by: banyan bench wan, evidence: none}\n"
-    "mode: binary\nscope: model\nformat: {aggregate: mean}\nguard: forced\ncontrols: static\n"
-    "detector: {slack: 1, threshold: 1}\n";
+std::string VotesProfile(Contender::Votes votes) {
+  return absl::StrCat(
+      "schema: 1\nprofile: bench-wan\n", "provenance: {source: none, made_by: banyan bench wan, evidence: none}\n",
+      "mode: binary\nscope: model\nformat: {aggregate: ", votes == Contender::Votes::kMeans ? "mean" : "majority",
+      "}\nguard: forced\ncontrols: static\ndetector: {slack: 1, threshold: 1}\n");
+}
 
 std::string VotesBinding(const BenchPlace& place) {
   return absl::StrCat("schema: 1\nbinding: bench-wan\n",
@@ -75,11 +77,24 @@ std::string VotesBinding(const BenchPlace& place) {
                       ", role: encoder, route: low-bit, reason: what is measured}]\n");
 }
 
+// What the peers of a lossy contender are told of results.
+const char* ResultsOf(const Contender& contender) {
+  switch (contender.votes) {
+    case Contender::Votes::kMeans:
+      return "means";
+    case Contender::Votes::kMajorities:
+      return "majorities";
+    case Contender::Votes::kNone:
+      break;
+  }
+  return "lossy";
+}
+
 ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
   setup.files.emplace_back(kJobOverlayFile, MakeJobOverlay(contender, place));
-  if (contender.votes) {
-    setup.files.emplace_back(kVotesProfileFile, kVotesProfile);
+  if (contender.votes != Contender::Votes::kNone) {
+    setup.files.emplace_back(kVotesProfileFile, VotesProfile(contender.votes));
     setup.files.emplace_back(kVotesBindingFile, VotesBinding(place));
   }
   setup.processes.push_back(
@@ -99,7 +114,7 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
     // What a result lacks comes with a later one.
-    if (contender.is_lossy()) setup.processes.back().arguments.push_back(contender.votes ? "means" : "lossy");
+    if (contender.is_lossy()) setup.processes.back().arguments.push_back(ResultsOf(contender));
   }
   return setup;
 }
@@ -209,13 +224,13 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     overlay.remove("links");
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
-  overlay["aggregation"] = YAML::Load(contender.votes ? "{op: mean}" : "{op: sum}");
+  overlay["aggregation"] = YAML::Load(contender.votes != Contender::Votes::kNone ? "{op: mean}" : "{op: sum}");
   if (!contender.codec.empty()) {
     overlay["compression"] = YAML::Node(YAML::NodeType::Map);
     overlay["compression"]["codec"] = contender.codec;
     overlay["trimming"]["policy"] = contender.trim_policy;
   }
-  if (contender.votes) {
+  if (contender.votes != Contender::Votes::kNone) {
     overlay.remove("compression");
     overlay.remove("trimming");
     overlay["precision"]["profile"] = File(place, kVotesProfileFile);

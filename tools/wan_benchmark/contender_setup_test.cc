@@ -68,7 +68,7 @@ TEST(ContenderSetupTest, ChunksInLevelsMayLackSomething) {
 TEST(ContenderSetupTest, VotesHaveAProfileAndABinding) {
   Contender contender;
   contender.planner = "packed";
-  contender.votes = true;
+  contender.votes = Contender::Votes::kMeans;
   const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
   ASSERT_TRUE(overlay.ok()) << overlay.status();
   EXPECT_EQ(overlay->precision.profile, "/tmp/run/votes_profile.yaml");
@@ -82,6 +82,13 @@ TEST(ContenderSetupTest, VotesHaveAProfileAndABinding) {
   ASSERT_TRUE(binding.ok()) << binding.status();
   EXPECT_EQ(binding->candidate_elements(), Place().elements);
   EXPECT_EQ(setup.processes.back().arguments.back(), "means");
+  EXPECT_EQ(profile->rules.aggregate, VoteAggregate::kMean);
+  contender.votes = Contender::Votes::kMajorities;
+  const ContenderSetup majorities = MakeSetup(contender, Place());
+  const absl::StatusOr<OperatingProfile> other = ReadProfile(majorities.files[1].second, majorities.files[1].first);
+  ASSERT_TRUE(other.ok()) << other.status();
+  EXPECT_EQ(other->rules.aggregate, VoteAggregate::kMajority);
+  EXPECT_EQ(majorities.processes.back().arguments.back(), "majorities");
 }
 
 TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {

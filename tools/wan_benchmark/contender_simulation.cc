@@ -14,7 +14,8 @@ namespace banyan {
 
 absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
                                         const ContenderSimulationOptions& options) {
-  if (contender.votes) return absl::UnimplementedError("simulated rounds here are of floats");
+  if (contender.votes != Contender::Votes::kNone)
+    return absl::UnimplementedError("simulated rounds here are of floats");
   // Who is where does not matter here.
   const absl::StatusOr<OverlayConfig> file = ParseOverlay(place.overlay, contender.name);
   if (!file.ok()) return file.status();

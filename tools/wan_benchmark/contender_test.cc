@@ -38,15 +38,16 @@ TEST(ContenderTest, TheStarsHaveTheBestAndTheMedianHub) {
 TEST(ContenderTest, FeaturesAreAddedOneByOne) {
   const absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {});
   ASSERT_TRUE(contenders.ok()) << contenders.status();
-  EXPECT_THAT(Names(*contenders),
-              ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath", "packed-alone",
-                          "packed-blind", "packed-wrong", "packed-votes", "packed", "gloo-ring", "gloo-ring-ordered",
-                          "gloo-halving", "gloo-direct", "openmpi", "openmpi-ring", "openmpi-ring-ordered"));
-  const Contender& all_on = (*contenders)[10];
+  EXPECT_THAT(
+      Names(*contenders),
+      ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath", "packed-alone", "packed-blind",
+                  "packed-wrong", "packed-votes", "packed-majority", "packed", "gloo-ring", "gloo-ring-ordered",
+                  "gloo-halving", "gloo-direct", "openmpi", "openmpi-ring", "openmpi-ring-ordered"));
+  const Contender& all_on = (*contenders)[11];
   EXPECT_EQ(all_on.planner, "packed");
   EXPECT_TRUE(all_on.awareness && all_on.multipath);
   EXPECT_FALSE((*contenders)[3].awareness);
-  EXPECT_THAT((*contenders)[12].ranks, ElementsAre("n3", "n2", "n5", "n7", "n8", "n9", "n6", "n4", "n1"));
+  EXPECT_THAT((*contenders)[13].ranks, ElementsAre("n3", "n2", "n5", "n7", "n8", "n9", "n6", "n4", "n1"));
   EXPECT_THAT(contenders->back().ranks, ElementsAre("n1", "n4", "n6", "n9", "n8", "n7", "n5", "n2", "n3"));
 }
 
