@@ -158,7 +158,7 @@ void Cluster::AddMessageCheckers() {
 void Cluster::AddPrecisionCheckers() {
   slices_ = std::make_unique<SliceRoutes>(violations());
   simulator_.network()->AddObserver(slices_.get());
-  precision_ = std::make_unique<PrecisionChecker>(slices_.get(), violations());
+  precision_ = std::make_unique<PrecisionChecker>(slices_.get(), &membership_, violations());
   simulator_.network()->AddObserver(precision_.get());
   if (!options_.precision.has_value()) return;
   // A model gives each gradient once.

@@ -50,7 +50,7 @@ void PrecisionChecker::CheckRoute(const SentMessage& sent, const ChunkMessage& c
                                 ", which the answer gives route ", RouteName(bound)));
   }
   const auto [entry, is_first] =
-      routes_.try_emplace({chunk.id.key, chunk.id.round, place->slice}, Known{chunk.precision, chunk.id.epoch});
+      routes_.try_emplace({chunk.id.key, chunk.id.round, place->slice}, Known{chunk.precision, chunk.id.epoch, {}});
   Known& known = entry->second;
   if (is_first && chunk.id.round > Round(0)) {
     ++slice_rounds_[{chunk.id.key, place->slice}][static_cast<size_t>(chunk.precision)];
@@ -58,11 +58,30 @@ void PrecisionChecker::CheckRoute(const SentMessage& sent, const ChunkMessage& c
     if (is_new) ++rounds_[static_cast<size_t>(chunk.precision)];
   }
   // Who fell out of the job does not hear of the route that others gave a round which nobody of them had begun.
-  if (known.route != chunk.precision && chunk.id.epoch >= known.epoch) {
+  if (known.route != chunk.precision && IsLeftBehind(known)) {
+    known = Known{chunk.precision, chunk.id.epoch, {}};
+  } else if (known.route != chunk.precision && chunk.id.epoch >= known.epoch) {
     Complain(sent, absl::StrCat("route ", RouteName(chunk.precision), " after ", RouteName(known.route), " in slice ",
                                 place->slice));
   }
   known.epoch = std::max(known.epoch, chunk.id.epoch);
+  Epoch& begun = known.begun_by[chunk.route.path.front()];
+  begun = std::max(begun, chunk.id.epoch);
+}
+
+bool PrecisionChecker::HasFallenOutSince(NodeId node, Epoch epoch) const {
+  const std::optional<Epoch> joined_in = membership_->JoinedIn(node);
+  if (joined_in.has_value() && *joined_in > epoch) return true;
+  for (Epoch later = epoch.Next(); later <= membership_->epoch(); later = later.Next()) {
+    const std::optional<std::set<NodeId>> members = membership_->MembersOf(later);
+    if (members.has_value() && !members->contains(node)) return true;
+  }
+  return false;
+}
+
+bool PrecisionChecker::IsLeftBehind(const Known& known) const {
+  return std::all_of(known.begun_by.begin(), known.begun_by.end(),
+                     [this](const auto& begun) { return HasFallenOutSince(begun.first, begun.second); });
 }
 
 void PrecisionChecker::CheckFrames(const SentMessage& sent, const ChunkMessage& chunk) {
@@ -80,7 +99,7 @@ void PrecisionChecker::CheckBound(const SentMessage& sent, KeyId key, Round firs
   for (auto known = routes_.lower_bound({key, first, 0}); known != routes_.end(); ++known) {
     const auto& [of_key, round, slice] = known->first;
     if (of_key != key || round > last) return;
-    if (routes.Of(slice) == known->second.route) continue;
+    if (routes.Of(slice) == known->second.route || IsLeftBehind(known->second)) continue;
     Complain(sent, absl::StrCat("round ", round.value(), " is bound to route ", RouteName(routes.Of(slice)),
                                 " in slice ", slice, " after ", RouteName(known->second.route)));
   }

@@ -3,8 +3,9 @@
 // Invariants that it checks:
 // - A chunk lies where the borders of its key put it, and has the route that its slice has in the answer that binds its
 //   round: at its source, on every hop, and as a result.
-// - A slice has one route in a round, whatever epochs and schedulers come and go. What members of an older epoch begin
-//   later, whom the others have left behind, may have another.
+// - A slice has one route in a round, whatever epochs and schedulers come and go. What those begin alone who fall out
+// of
+//   the job, before or after they do, may have another: nobody counts it.
 // - The scheduler never says other routes of a round than those that its slices have taken.
 // - In a low-bit chunk of a sum there are votes and nothing else; in others there are none.
 #ifndef BANYAN_SIM_CHECKERS_PRECISION_CHECKER_H_
@@ -21,6 +22,7 @@
 
 #include "core/ids.h"
 #include "proto/precision/key_routes.h"
+#include "sim/checkers/membership_watch.h"
 #include "sim/checkers/slice_routes.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
@@ -31,8 +33,9 @@ class PrecisionChecker : public TrafficObserver {
  public:
   using Rounds = std::array<int64_t, 3>;  // by route
 
-  // Both outlive this; `slices` hears of each message first.
-  PrecisionChecker(SliceRoutes* slices, Violations* violations) : slices_(slices), violations_(violations) {}
+  // All outlive this; `slices` and `membership` hear of each message first.
+  PrecisionChecker(SliceRoutes* slices, const MembershipWatch* membership, Violations* violations)
+      : slices_(slices), membership_(membership), violations_(violations) {}
 
   void OnSent(const SentMessage& sent) override;
   // All records are lost: the next scheduler begins another job.
@@ -49,7 +52,8 @@ class PrecisionChecker : public TrafficObserver {
  private:
   struct Known {
     PrecisionRoute route = PrecisionRoute::kPlain;
-    Epoch epoch;  // the newest in which a chunk was sent
+    Epoch epoch;                       // the newest in which a chunk was sent
+    std::map<NodeId, Epoch> begun_by;  // whose chunks, or sums, and when lastly
   };
 
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
@@ -57,9 +61,14 @@ class PrecisionChecker : public TrafficObserver {
   void CheckRoute(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckFrames(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckBound(const SentMessage& sent, KeyId key, Round first, Round last, const KeyRoutes& routes);
+  // Whether the node has fallen out of the job since this epoch, although it may be back.
+  bool HasFallenOutSince(NodeId node, Epoch epoch) const;
+  // Whether all who have begun the round have fallen out since.
+  bool IsLeftBehind(const Known& known) const;
   void Complain(const SentMessage& sent, const std::string& what);
 
   SliceRoutes* const slices_;
+  const MembershipWatch* const membership_;
   Violations* const violations_;
   std::map<std::tuple<KeyId, Round, size_t>, Known> routes_;  // of slices of which chunks were sent
   std::map<std::pair<KeyId, Round>, std::set<PrecisionRoute>> taken_;

@@ -26,6 +26,7 @@ class PrecisionCheckerTest : public testing::Test {
     const SentMessage sent{
         .now = Timestamp(), .from = NodeId(1), .to = NodeId(2), .message = message, .payload = Payload()};
     slices_.OnSent(sent);
+    membership_.OnSent(sent);
     checker_.OnSent(sent);
   }
   static KeyRoutes Routes(PrecisionRoute first, PrecisionRoute second = kPlain) {
@@ -49,7 +50,8 @@ class PrecisionCheckerTest : public testing::Test {
 
   Violations violations_;
   SliceRoutes slices_{&violations_};
-  PrecisionChecker checker_{&slices_, &violations_};
+  MembershipWatch membership_;
+  PrecisionChecker checker_{&slices_, &membership_, &violations_};
 };
 
 TEST_F(PrecisionCheckerTest, RoundsAndSlicesMayDiffer) {
@@ -103,6 +105,27 @@ TEST_F(PrecisionCheckerTest, WhoWasLeftBehindMayBeginARoundOnItsOldRoute) {
   Send(chunk);
   Send(Chunk(1, kPlain, CodecId::kFp32));
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+// Node 2 is sent the policy of an epoch of its own, which node 1 may have left.
+TEST_F(PrecisionCheckerTest, WhatWhoFellOutHasBegunAloneBindsNobody) {
+  for (const uint32_t members : {2, 1}) {
+    SCOPED_TRACE(members);
+    Send(Bound(members, members, Routes(kPlain)));
+    Send(Chunk(members, kPlain, CodecId::kFp32));
+    PolicySlice slice;
+    slice.version = PolicyVersion(2);
+    slice.epoch = Epoch(4 - members);
+    slice.member_count = members;
+    slice.chunk_max_elements = 8;
+    slice.trees.resize(1);
+    slice.trees[0].root = members == 1 ? NodeId(2) : NodeId(1);
+    Send(PolicyPublished{Term(1), slice});
+    EXPECT_TRUE(violations_.empty()) << violations_.Report();
+    Send(Bound(members, members, Routes(kLowBit), PolicyVersion(2)));
+    EXPECT_EQ(violations_.empty(), members == 1) << violations_.Report();
+    violations_ = {};
+  }
 }
 
 TEST_F(PrecisionCheckerTest, ANewEpochKeepsTheRouteOfASliceThatHasBegun) {

@@ -52,6 +52,14 @@ TEST(PrecisionFaultsTest, WhoWasLeftBehindBeginsARoundOnItsOldRoute) {
   EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
 }
 
+// The checker took the chunk of a node that fell out before any other had begun the round for the round's route.
+TEST(PrecisionFaultsTest, WhatWhoFellOutHasBegunAloneBindsNobody) {
+  for (const uint64_t seed : {1751, 2590}) {
+    const FaultOutcome outcome = RunSeed(seed, {});
+    EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
+  }
+}
+
 TEST(PrecisionFaultsTest, MeansOfVotesBringBackAllThatWasPushed) {
   if (std::getenv("BANYAN_SIM_SEED") != nullptr) GTEST_SKIP();
   const uint64_t seeds = std::max<uint64_t>(10, NumberOf("BANYAN_SIM_SEEDS", 100) / 10);
