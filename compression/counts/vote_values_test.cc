@@ -25,7 +25,8 @@ class Planes {
       numbers_.emplace_back(elements);
       AddWhereSet(plane.data(), std::ldexp(1.0f, i), absl::MakeSpan(numbers_.back()), KernelPath::kPortable);
       bytes_.resize(bytes_.size() + stride_);
-      std::memcpy(bytes_.data() + 1 + i * stride_, plane.data(), plane.size() * 8);
+      // A plane of no elements has no address.
+      if (!plane.empty()) std::memcpy(bytes_.data() + 1 + i * stride_, plane.data(), plane.size() * 8);
     }
   }
 
