@@ -18,7 +18,6 @@ constexpr size_t kMostCounted = 4096;
 void StrangerRates::CountStranger(const HostPrefix& host) {
   if (known_.contains(host)) return;
   if (!shares_.contains(host)) ++others_;
-  ++strangers_;
   if (by_host_.contains(host) || by_host_.size() < kMostCounted) ++by_host_[host];
 }
 
@@ -87,7 +86,6 @@ bool StrangerRates::Decide(Timestamp now) {
   for (const auto& [host, share] : shares_) hosts.insert(host);
   for (const HostPrefix& host : hosts) DecideOn(host, seconds);
   DecideOnOthers(seconds);
-  strangers_ = 0;
   others_ = 0;
   by_host_.clear();
   Admission next;

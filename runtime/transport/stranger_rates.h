@@ -58,7 +58,7 @@ class StrangerRates {
   std::vector<std::string> TakeHeldBack() { return std::exchange(held_back_, {}); }
 
  private:
-  bool IsIdle() const { return strangers_ == 0 && too_fast_.empty() && !others_too_fast_ && admission_.IsWhole(); }
+  bool IsIdle() const { return by_host_.empty() && too_fast_.empty() && !others_too_fast_ && admission_.IsWhole(); }
   // Of a share under which `rate_hz` came in.
   static double NextShare(double share, double rate_hz, double most_hz);
   double MostOfHostHz() const;
@@ -68,12 +68,11 @@ class StrangerRates {
   const int64_t most_of_host_hz_;
   const int64_t most_of_all_hz_;
   Timestamp decided_at_;
-  int64_t strangers_ = 0;  // since then
-  int64_t others_ = 0;     // of these, those whose host has no share of its own
-  std::map<HostPrefix, int64_t> by_host_;
-  std::map<HostPrefix, double> shares_;  // below 1
-  std::set<HostPrefix> too_fast_;        // for the last second, and not held back yet
-  bool others_too_fast_ = false;         // likewise
+  std::map<HostPrefix, int64_t> by_host_;  // strangers since then
+  int64_t others_ = 0;                     // of them, those whose host has no share of its own
+  std::map<HostPrefix, double> shares_;    // below 1
+  std::set<HostPrefix> too_fast_;          // for the last second, and not held back yet
+  bool others_too_fast_ = false;           // likewise
   double share_of_others_ = 1;
   std::map<HostPrefix, uint64_t> known_;  // to when it came last
   uint64_t next_known_ = 1;
