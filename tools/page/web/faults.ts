@@ -1,6 +1,7 @@
 // What breaks a demo, on its own page alone: kills a node, cuts a link, fills it with others' traffic. The token comes
 // with the address that the demo prints, behind the #. tools/demo/fault_routes.h has the paths.
 import { Status } from "./status";
+import { byId } from "./dom";
 
 interface Answer {
   accepted: boolean;
@@ -9,10 +10,6 @@ interface Answer {
 
 // A page that was opened by an address with a password must not ask by that address.
 const PATH = `${location.origin}/api/faults`;
-
-function byId<E extends HTMLElement>(id: string): E {
-  return document.getElementById(id) as E;
-}
 
 export class Faults {
   private readonly token = new URLSearchParams(location.hash.slice(1)).get("demo");

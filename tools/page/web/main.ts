@@ -13,15 +13,12 @@ import { Inspection } from "./inspection";
 import { Operator } from "./operate";
 import { RoundChart } from "./trace";
 import { Half, TreeList } from "./trees";
+import { byId } from "./dom";
 
 // Rows of links that are shown at first.
 const FIRST_LINKS = 40;
 // A round longer than so many predictions is worth a word.
 const SLOW = 3;
-
-function byId<E extends HTMLElement>(id: string): E {
-  return document.getElementById(id) as E;
-}
 
 function setText(id: string, text: string): void {
   const element = byId(id);

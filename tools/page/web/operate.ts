@@ -1,6 +1,7 @@
 // What an operator does here: the orders of `banyan reconfigure`, `remove` and `stop`, each after a dialog that says
 // what will happen. The token stays in this page, until it is locked or left. tools/page/operator_routes.h has the paths.
 import { Status } from "./status";
+import { byId } from "./dom";
 
 interface Answer {
   accepted: boolean;
@@ -13,10 +14,6 @@ type Kind = "reconfigure" | "remove" | "stop";
 const PATH = `${location.origin}/api/operator`;
 // Of the lines that differ, so many are shown.
 const MOST_CHANGES = 12;
-
-function byId<E extends HTMLElement>(id: string): E {
-  return document.getElementById(id) as E;
-}
 
 // Lines of one text that the other lacks, as often as they are there.
 function linesBeyond(text: string, other: string): string[] {
