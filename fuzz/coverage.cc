@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr size_t kCounters = size_t{1} << 16;
+constexpr size_t kCounters = size_t{1} << 14;
 
 __attribute__((section("__libfuzzer_extra_counters"))) uint8_t counters[kCounters];
 

@@ -8,7 +8,7 @@ fuzz_target() {
   "$fuzzer" --target="$target" --seeds="$seeds" || die "$target: no seeds"
   local folders=("$kept" "$seeds") code=0
   if [[ "$target" == overlay ]]; then folders+=("$root/deploy/topologies"); fi
-  "$fuzzer" --target="$target" "${folders[@]}" -max_total_time="$seconds" -timeout=10 -print_final_stats=1 \
+  "$fuzzer" --target="$target" "${folders[@]}" -max_total_time="$seconds" -timeout=10 -reload=0 -print_final_stats=1 \
     -artifact_prefix="$kept." >"$log" 2>&1 || code=1
   if ((code == 0)); then
     say "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") executions, nothing found"
