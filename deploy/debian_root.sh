@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Runs `./banyan test` of this checkout on another release of Debian: debian_root.sh RELEASE [ARGUMENTS of test]. In a root
-# that debootstrap makes below ~/.cache, where what was installed and built remains for the next time. As root; needs
+# Runs a command of this checkout on another release of Debian, as root: debian_root.sh COMMAND RELEASE [ARGUMENTS].
+#   test [ARGUMENTS]     `./banyan test ARGUMENTS`
+#   package [DIRECTORY]  `./banyan package DIRECTORY`; then lintian looks at the packages, and packages/try_packages.sh at
+#                        what they do on a machine that has nothing else, in a second root that is not kept
+# In a root that debootstrap makes below ~/.cache, where what was installed and built remains for the next time. Needs
 # debootstrap and Debian's mirror (or DEBIAN_MIRROR).
 set -euo pipefail
 
 checkout="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-release="${1:-}"
+command="${1:-}" release="${2:-}"
 root="$HOME/.cache/banyan-$release"
-log="$root.log"
 child=
 
 die() {
@@ -42,16 +44,19 @@ stop() {
   exit "$1"
 }
 
-# Makes the root under another name first, so that what was interrupted is not taken for whole.
+# make_root ROOT [ARGUMENTS of debootstrap]: makes it under another name first, so that what was interrupted is not taken
+# for whole.
 make_root() {
-  if [[ -d "$root" ]]; then return; fi
-  echo "banyan: making a root of Debian $release at $root (some minutes)" >&2
-  rm -rf --one-file-system "$root.partial"
-  mkdir -p "$root.partial"
-  contain debootstrap --variant=minbase --include=ca-certificates,procps "$release" "$root.partial" \
+  local to="$1" log="$1.log"
+  shift
+  if [[ -d "$to" ]]; then return; fi
+  echo "banyan: making a root of Debian $release at $to (some minutes)" >&2
+  rm -rf --one-file-system "$to.partial"
+  mkdir -p "$to.partial"
+  contain debootstrap --variant=minbase "$@" "$release" "$to.partial" \
     "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" >"$log" 2>&1 ||
     die "debootstrap failed; $log says why: $(tail -1 "$log")"
-  mv "$root.partial" "$root"
+  mv "$to.partial" "$to"
 }
 
 # Copies what git knows and what it would take up; what was deleted here is to be gone there too.
@@ -75,18 +80,58 @@ readonly in_root='
   pivot_root . old
   cd /
   umount --lazy old
-  exec env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin /banyan/banyan test "$@"'
+  exec env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"'
+
+# inside ROOT COMMAND...: runs a command there.
+inside() {
+  cp /etc/resolv.conf /etc/hosts "$1/etc/"
+  contain bash -c "$in_root" "$@"
+}
+
+# Makes the packages, and has lintian look at them.
+make_packages() {
+  local found="$root/packages/lintian.log"
+  rm -rf "$root/packages"
+  inside "$root" /banyan/banyan package /packages >&2
+  inside "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends lintian >&2
+  if ! inside "$root" bash -c 'lintian --no-cfg --allow-root /packages/*.deb' >"$found" || [[ -s "$found" ]]; then
+    die "expected lintian to find nothing, it found: $(<"$found")"
+  fi
+}
+
+# Installs them, uses them and takes them away again where nothing else is.
+try_packages() {
+  local fresh="$root.fresh"
+  rm -rf --one-file-system "$fresh"
+  trap "rm -rf --one-file-system '$fresh' '$fresh.partial' '$fresh.log'" EXIT
+  make_root "$fresh"
+  mkdir "$fresh/packages"
+  cp "$root"/packages/*.deb "$checkout/deploy/packages/try_packages.sh" "$checkout/examples/c/average.c" "$fresh/packages/"
+  inside "$fresh" bash /packages/try_packages.sh /packages >&2
+}
+
+package() {
+  (($# <= 1)) && [[ "${1:-}" != -* ]] || die "expected at most a DIRECTORY after --on $release, got '$*'" 2
+  local out="${1:-$checkout/.build/packages-$release}"
+  make_packages
+  try_packages
+  mkdir -p "$out"
+  cp "$root"/packages/*.deb "$out/"
+  ls "$out"/*.deb
+}
 
 case "$release" in
   bookworm | trixie) ;;
   *) die "expected bookworm or trixie after --on, got '$release'" 2 ;;
 esac
-shift
-((EUID == 0)) || die "expected to be root, which debootstrap and mounts need; try: sudo $checkout/banyan test --on $release"
+shift 2
+((EUID == 0)) || die "expected to be root, which debootstrap and mounts need; try: sudo $checkout/banyan $command --on $release"
 command -v debootstrap >/dev/null || die "debootstrap is missing; run: apt-get install debootstrap"
 trap 'stop 130' INT
 trap 'stop 143' TERM
-make_root
+make_root "$root" --include=ca-certificates,procps
 copy_checkout
-cp /etc/resolv.conf /etc/hosts "$root/etc/"
-contain bash -c "$in_root" "$root" "$@"
+case "$command" in
+  test) inside "$root" /banyan/banyan test "$@" ;;
+  package) package "$@" ;;
+esac

@@ -64,13 +64,13 @@ expect_last_line() {
 }
 
 # Help fits a terminal, by all ways to ask for it.
-for question in "--help" "-h" "help" "help test" "test --help" "build -h" "help install" "install --help"; do
+for question in "--help" "-h" "help" "help test" "test --help" "build -h" "help install" "install --help" "package --help"; do
   # shellcheck disable=SC2086
   said="$(launch $question)" || fail "expected help after '$question'"
   [[ "$said" == "usage: ./banyan "* ]] || fail "expected usage after '$question', got: $said"
   if grep -E '.{81}' <<<"$said"; then fail "expected help within 80 columns after '$question'; the lines are above"; fi
 done
-for wrong in "--fast" "test fast" "test --on fast" "test --on fast //core:all"; do
+for wrong in "--fast" "test fast" "test --on fast" "test --on fast //core:all" "package --on fast"; do
   code=0
   # shellcheck disable=SC2086
   said="$(launch $wrong 2>&1)" || code=$?

@@ -39,6 +39,13 @@ needs() {
   (cd "$work/shlibs" && dpkg-shlibdeps -O --ignore-missing-info "$@" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
 }
 
+# Prints which packages have what programs that link with the archive link with besides, as pkg-config tells them. Some of
+# it comes with every compiler, in files of other names.
+needs_to_link() {
+  tr ' ' '\n' <"$tree/usr/lib/pkgconfig/banyan.pc" | sed -n "s|^-l\([^:]*\)\$|/usr/lib/$multiarch/lib\1.so|p" |
+    { xargs dpkg -S 2>/dev/null || true; } | sed 's/:.*//' | sort -u | paste -sd, | sed 's/,/, /g'
+}
+
 # Where the files lie once they are installed.
 at_home() {
   grep -rIl "$tree/usr" "$work/$1/usr" 2>/dev/null | while read -r file; do sed -i "s|$tree/usr|/usr|g" "$file"; done || true
@@ -107,11 +114,8 @@ man_pages() {
 # --- banyan: the command, units, samples ---
 take banyan bin/banyan share/banyan
 strip --strip-unneeded "$work/banyan/usr/bin/banyan" 2>/dev/null || true
-mkdir -p "$work/banyan/lib/systemd/system" "$work/banyan/etc/banyan" "$work/banyan/usr/share/bash-completion/completions"
-mv "$work"/banyan/usr/share/banyan/systemd/*.service "$work/banyan/lib/systemd/system/"
-rmdir "$work/banyan/usr/share/banyan/systemd"
-sed -i "s|$tree/usr|/usr|g" "$work"/banyan/lib/systemd/system/*.service
-chmod 644 "$work"/banyan/lib/systemd/system/*.service
+mkdir -p "$work/banyan/usr/lib/systemd" "$work/banyan/etc/banyan" "$work/banyan/usr/share/bash-completion/completions"
+mv "$work/banyan/usr/share/banyan/systemd" "$work/banyan/usr/lib/systemd/system"
 install -m 644 "$here/banyan.completion" "$work/banyan/usr/share/bash-completion/completions/banyan"
 man_pages "$tree/usr/bin/banyan" "$work/banyan/usr/share/man/man1"
 mkdir -p "$work/banyan/DEBIAN"
@@ -137,13 +141,14 @@ build libbanyan1 libs "$(needs "$work/libbanyan1/usr/lib/libbanyan.so.1")" "$des
 take libbanyan-dev include lib/libbanyan.a lib/libbanyan.so lib/pkgconfig lib/cmake
 mkdir -p "$work/libbanyan-dev/usr/lib/$multiarch"
 mv "$work/libbanyan-dev/usr/lib/pkgconfig" "$work/libbanyan-dev/usr/lib/$multiarch/"
-# What programs that link with the archive link with besides, as pkg-config tells them.
-dev_needs="libabsl-dev, libzmq3-dev, cppzmq-dev, libprotobuf-dev"
-build libbanyan-dev libdevel "$library, $dev_needs" "$description, development files" \
+build libbanyan-dev libdevel "$library, $(needs_to_link)" "$description, development files" \
   "Headers and libraries for training programs in C++, and in C."
 
 # --- python3-banyan ---
 take python3-banyan lib/python3
+mkdir -p "$work/python3-banyan/DEBIAN"
+install -m 755 "$here/python.postinst" "$work/python3-banyan/DEBIAN/postinst"
+install -m 755 "$here/python.prerm" "$work/python3-banyan/DEBIAN/prerm"
 build python3-banyan python "$library, banyan, python3" "$description, for Python" \
   "Sessions for numpy and PyTorch: synchronous gradients, and local updates
  that are averaged now and then."
