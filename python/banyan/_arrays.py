@@ -12,7 +12,7 @@ import math
 import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 from .errors import InvalidArgument
 
@@ -62,27 +62,84 @@ def is_torch(value: Any) -> bool:
     return hasattr(value, "data_ptr") and hasattr(value, "requires_grad")
 
 
-def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
-    kind = str(value.dtype)
+def refuse_formless(value: Any) -> None:
+    """Raises InvalidArgument for a torch tensor that is not one block of numbers in memory of its own."""
+    torch = sys.modules["torch"]
+    if getattr(value, "is_nested", False):
+        raise _refuse("a nested tensor", "give each of its .unbind()")
+    if type(value).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+        parts = "its .to_local() or .full_tensor()" if hasattr(value, "to_local") else "a plain tensor of its numbers"
+        raise _refuse(f"one of {type(value).__name__}, which computes by other tensors", f"give {parts}")
     if value.device.type == "meta":
         raise _refuse("one without memory, on device meta", "give one that has numbers")
     if value.is_sparse or str(value.layout) != "torch.strided":
         raise _refuse(f"one with layout {value.layout}", "give its .to_dense()")
-    own = kind.partition(".")[2]
+    if value.is_quantized:
+        raise _refuse(f"{value.dtype}, whose numbers are quantized", "give its .dequantize()")
+    try:
+        has_memory = value.numel() == 0 or value.data_ptr() != 0
+    except (RuntimeError, ValueError) as error:  # such as the parameter of a lazy layer
+        raise _refuse("one without memory", str(error)) from None
+    if not has_memory:
+        raise _refuse("one without memory", "give one that has numbers")
+
+
+def _overlaps(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    """Tells whether two numbers of a tensor may be at one place. `strides` are in any unit.
+
+    >>> _overlaps((2, 3), (3, 1)), _overlaps((2, 3), (1, 2)), _overlaps((2, 3), (1, 1)), _overlaps((3,), (0,))
+    (False, False, True, True)
+    """
+    reach = 0
+    for stride, size in sorted((abs(stride), size) for stride, size in zip(strides, shape) if size > 1):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
+
+
+def _refuse_overlapping(shape: Sequence[int], strides: Sequence[int], kind: str) -> None:
+    if 0 not in shape and _overlaps(shape, strides):
+        raise InvalidArgument(
+            f"expected room for each number of the result, got {kind} whose numbers lie on one another, such as an expanded "
+            "one; give a copy"
+        )
+
+
+def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
+    refuse_formless(value)
+    own = str(value.dtype).partition(".")[2]
     if own not in TYPES:
-        raise _refuse(kind, _ADVICE)
+        raise _refuse(f"torch.{own}", _ADVICE)
     type = _wanted(TYPES.index(own), want)
     flat = value.detach()
+    if is_result:
+        _refuse_overlapping(flat.shape, flat.stride(), "a tensor")
     if flat.device.type != "cpu":
         return _of_device(flat, is_result, type)
-    if TYPES[type] == own and flat.is_contiguous():
-        return Values(flat.data_ptr(), flat.numel(), type, flat)
-    if is_result and any(stride == 0 and size > 1 for stride, size in zip(flat.stride(), flat.shape)):
-        raise InvalidArgument("expected room for each number of the result, got an expanded tensor; give its .clone()")
-    copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous()
+    if TYPES[type] == own and flat.is_contiguous() and not flat.is_neg() and flat.data_ptr() % SIZES[type] == 0:
+        return Values(flat.data_ptr(), flat.numel(), type, flat, (lambda: _tell_autograd(flat)) if is_result else None)
+    copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous().resolve_neg()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
-    return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), (lambda: flat.copy_(copy)) if is_result else None)
+    return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), (lambda: _copy_into(flat, copy)) if is_result else None)
+
+
+def _tell_autograd(flat: Any) -> None:
+    """Lets a backward pass that needs what the tensor had before raise, as after any change in place."""
+    torch = sys.modules["torch"]
+    increment = getattr(torch.autograd.graph, "increment_version", None)
+    if flat.is_inference():
+        return
+    if increment is not None:
+        increment(flat)
+    else:
+        flat.view(-1)[:0].zero_()
+
+
+def _copy_into(flat: Any, copy: Any) -> None:
+    with sys.modules["torch"].inference_mode(flat.is_inference()):
+        flat.copy_(copy)
 
 
 def _of_device(flat: Any, is_result: bool, type: int) -> Values:
@@ -99,9 +156,14 @@ def _of_device(flat: Any, is_result: bool, type: int) -> Values:
     def finish() -> None:
         if used is not None:
             used.synchronize()
-        flat.copy_(copy)
+        _copy_into(flat, copy)
 
     return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), finish)
+
+
+def type_name(value: Any) -> str:
+    """Returns what errors call a value."""
+    return type(value).__name__
 
 
 def _is_number(value: Any) -> bool:
@@ -110,13 +172,24 @@ def _is_number(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.generic)
 
 
+def refuse_masked(value: Any) -> None:
+    """Raises InvalidArgument for an array of numpy with a mask: what it hides would travel as well."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.ma.MaskedArray):
+        raise _refuse("a masked array, whose mask does not travel", "give its .filled(0), say, or its .data")
+
+
 def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
+    refuse_masked(value)
     if _is_number(value):
         if is_result:
             raise InvalidArgument(f"expected an array for the result, got a number, {value!r}; give numpy.array() of it")
         value = sys.modules["numpy"].array(value)
     facts = value.__array_interface__
-    kind, (address, is_read_only) = facts["typestr"], facts["data"]
+    kind, place = facts["typestr"], facts.get("data")
+    if not isinstance(place, tuple) or facts.get("mask") is not None:
+        raise _refuse(f"{type_name(value)}, which is no plain array", "give numpy.array() of it")
+    address, is_read_only = place
     if is_result and is_read_only:
         raise InvalidArgument("expected an array that can be written for the result, got one that is read-only")
     # numpy itself has no bfloat16; ml_dtypes, as JAX uses it, has.
@@ -125,7 +198,10 @@ def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
         raise _refuse(f"{getattr(value, 'dtype', kind)}", _ADVICE)
     own = 2 if is_brain else _TYPESTR[kind]
     type = _wanted(own, want)
-    if type == own and facts.get("strides") is None:
+    strides = facts.get("strides")
+    if is_result and strides is not None:
+        _refuse_overlapping(facts["shape"], strides, "an array")
+    if type == own and strides is None and address % SIZES[type] == 0:
         return Values(address, math.prod(facts["shape"]), type, value)
     if type == 2 and not is_brain:
         raise _refuse(f"{value.dtype} for a key of bfloat16", "numpy has no such type: give torch's tensors")
@@ -168,12 +244,14 @@ def _of_buffer(value: Any, is_result: bool, want: Optional[int]) -> Values:
     try:
         held = _HeldBuffer(value, is_result)
     except (BufferError, TypeError) as error:
-        raise InvalidArgument(f"expected a tensor whose memory can be used, got {type(value).__name__}: {error}") from None
+        advice = "; give numpy.asarray() of it" if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
+        raise InvalidArgument(f"expected a tensor whose memory can be used, got {type_name(value)}: {error}{advice}") from None
     form = (held.view.format or b"B").decode()
     number = _FORMATS.get((form.lstrip("@=<"), held.view.itemsize))
     if number is None:
         raise _refuse(f"a buffer of format {form!r}", _ADVICE)
     _refuse_other(number, want)
+    _refuse_unaligned(held.view.buf or 0, number)
     return Values(held.view.buf or 0, held.view.len // SIZES[number], number, held)
 
 
@@ -181,6 +259,11 @@ def _refuse_other(type: int, want: Optional[int]) -> None:
     """Refuses what would need a copy in another type, where there is nobody who makes it."""
     if _wanted(type, want) != type:
         raise _refuse(f"{TYPES[type]} for a key of {TYPES[want or 0]}", "give a numpy array or a torch tensor")
+
+
+def _refuse_unaligned(address: int, type: int) -> None:
+    if address % SIZES[type] != 0:
+        raise _refuse(f"{TYPES[type]} that does not begin at a multiple of {SIZES[type]} bytes", "give a copy")
 
 
 class _Tensor(Structure):
@@ -207,7 +290,7 @@ def _is_dense(tensor: _Tensor) -> bool:
 def _of_dlpack(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if is_result:
         raise InvalidArgument(
-            f"expected a torch tensor, a numpy array or a writable buffer for the result, got {type(value).__name__}"
+            f"expected a torch tensor, a numpy array or a writable buffer for the result, got {type_name(value)}"
         )
     capsule = value.__dlpack__()  # as nobody consumes it, its end gives the memory back
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -221,6 +304,7 @@ def _of_dlpack(value: Any, is_result: bool, want: Optional[int]) -> Values:
     _refuse_other(number, want)
     if not _is_dense(tensor):
         raise _refuse("one whose numbers do not lie one after another", "make it contiguous")
+    _refuse_unaligned((tensor.data or 0) + tensor.byte_offset, number)
     count = math.prod(tensor.shape[i] for i in range(tensor.ndim))
     return Values((tensor.data or 0) + tensor.byte_offset, count, number, (capsule, value))
 

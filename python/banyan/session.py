@@ -14,7 +14,9 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import _library
-from ._arrays import TYPES, Values, addresses_of, empty_like, sizes_of, values_of
+from ._arrays import (
+    TYPES, Values, addresses_of, empty_like, is_torch, refuse_formless, refuse_masked, sizes_of, values_of
+)
 from ._library import CallOptions, Health, last_error, library, sized
 from ._ticket import Ticket
 from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
@@ -431,8 +433,14 @@ def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None
 
 def _bytes_of(name: str, value: Any) -> Tuple[int, int, Any]:
     """Returns address, size and owner of memory that can be written, of any type."""
-    if hasattr(value, "data_ptr"):
-        if value.is_sparse or not value.is_contiguous():
+    try:
+        refuse_masked(value)
+        if is_torch(value):
+            refuse_formless(value)
+    except InvalidArgument as error:
+        raise InvalidArgument(f"part {name} of the state: {error}") from None
+    if is_torch(value):
+        if not value.is_contiguous():
             raise InvalidArgument(f"part {name} of the state: expected a contiguous tensor, got one that is not")
         if value.device.type != "cpu":
             raise InvalidArgument(

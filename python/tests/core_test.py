@@ -10,6 +10,7 @@ from array import array
 
 import banyan
 from banyan._arrays import values_of
+from banyan.session import _bytes_of
 from banyan.testing import LocalJob
 
 try:
@@ -251,6 +252,47 @@ class ArraysTest(unittest.TestCase):
         self.session.push("w", values)
         with self.assertRaisesRegex(banyan.InvalidArgument, "read-only"):
             self.session.pull("w", values)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_arrays_that_are_more_than_their_numbers_are_refused(self):
+        single = numpy.float32
+        self.session.init("w", numpy.zeros(2, single))
+        made = {
+            "masked array.*filled": numpy.ma.array([1, 2], mask=[False, True], dtype=single),
+            "got >f4": numpy.array([1, 2], ">f4"),
+            "got object": numpy.array([1, 2], object),
+            "'a', '<f4'": numpy.zeros(2, [("a", single)]),
+        }
+        for text, value in made.items():
+            for call in (self.session.push, self.session.pull, self.session.all_reduce):
+                with self.subTest(text), self.assertRaisesRegex(banyan.InvalidArgument, f"key w: .*({text})"):
+                    call("w", value)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "part w of the state: .* masked array"):
+            _bytes_of("w", made["masked array.*filled"])
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_arrays_that_lie_oddly_travel_rightly(self):
+        single = numpy.float32
+        self.session.init("w", numpy.zeros((2, 2), single))
+        odd = numpy.frombuffer(bytearray(17), numpy.uint8)[1:].view(single).reshape(2, 2)
+        for out in numpy.matrix([[0, 0], [0, 0]], single), numpy.zeros((2, 2), single)[::-1, ::-1], odd:
+            wanted = numpy.array([[1, 2], [3, 4]], single)
+            self.assertEqual(self.session.push_pull("w", wanted, out=out).wait().tolist(), wanted.tolist())
+            self.assertEqual(self.session.push_pull("w", out).wait().tolist(), wanted.tolist())
+        self.assertNotEqual(values_of(odd).address, odd.ctypes.data, "no sum is made of numbers that are not aligned")
+        lying = numpy.lib.stride_tricks.as_strided(numpy.zeros(3, single), (2, 2), (4, 4))
+        with self.assertRaisesRegex(banyan.InvalidArgument, "key w: expected room for each number"):
+            self.session.pull("w", lying)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_objects_that_numpy_can_convert_are_refused_with_that_advice(self):
+        class Frame:  # as pandas has them
+            def __array__(self, *_):
+                return numpy.zeros(2, numpy.float32)
+
+        for value in Frame(), [1.0, 2.0]:
+            with self.assertRaisesRegex(banyan.InvalidArgument, "key w: .*numpy.asarray"):
+                self.session.init("w", value)
 
     def test_every_type_keeps_its_numbers(self):
         for code, value in (("d", 0.1), ("i", -(2**31)), ("q", 2**53 + 1)):
