@@ -122,6 +122,7 @@ void Fill(const WorkerAttached& from, session::WorkerReply& to) {
   attached.set_call(from.call.value());
   attached.set_node_name(from.node_name);
   attached.set_rounds_in_flight(from.rounds_in_flight);
+  attached.set_aggregation_op(static_cast<uint32_t>(from.op));
 }
 
 void Fill(const TensorOpened& from, session::WorkerReply& to) {
@@ -307,17 +308,17 @@ absl::StatusOr<WorkerReply> Read(const session::WorkerAttached& from) {
     return Malformed(
         absl::StrCat("expected 1 to ", kMaxTensorSlots - 1, " rounds in flight, got ", from.rounds_in_flight()));
   }
-  return WorkerAttached{CallId(from.call()), from.node_name(), from.rounds_in_flight()};
+  const uint32_t op = from.has_aggregation_op() ? from.aggregation_op() : static_cast<uint32_t>(AggregationOp::kMean);
+  if (op > static_cast<uint32_t>(AggregationOp::kAdam)) return Malformed(absl::StrCat("unknown operation ", op));
+  return WorkerAttached{CallId(from.call()), from.node_name(), from.rounds_in_flight(), static_cast<AggregationOp>(op)};
 }
 
 absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {
   if (absl::Status status = CheckElements(from.elements()); !status.ok()) return status;
   if (absl::Status type = CheckType(from.type()); !type.ok()) return type;
-  for (uint32_t slots : {from.gradient_slots(), from.result_slots()}) {
-    if (slots == 0 || slots > kMaxTensorSlots) {
-      return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", slots));
-    }
-  }
+  const auto [least, most] = std::minmax({from.gradient_slots(), from.result_slots()});
+  if (least == 0 || most > kMaxTensorSlots)
+    return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", least, " and ", most));
   return TensorOpened{CallId(from.call()),   TensorId(from.tensor()), from.elements(),
                       from.gradient_slots(), from.result_slots(),     static_cast<DataType>(from.type())};
 }

@@ -44,7 +44,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
 
 TEST(SessionCodecTest, EveryReplyComesBackEqual) {
   const std::vector<WorkerReply> replies = {
-      WorkerAttached{CallId(1), "n1", 2},
+      WorkerAttached{CallId(1), "n1", 2, AggregationOp::kAdam},
       TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
       CallCompleted{CallId(4), absl::OkStatus(), Round(17)},
       CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)},
@@ -189,6 +189,10 @@ TEST(SessionCodecTest, StatesOutOfRangeAreRefused) {
 TEST(SessionCodecTest, RepliesOutOfRangeAreRefused) {
   session::WorkerReply attached;
   attached.mutable_attached()->set_rounds_in_flight(0);
+  EXPECT_FALSE(DecodeWorkerReply(attached.SerializeAsString()).ok());
+  attached.mutable_attached()->set_rounds_in_flight(1);
+  EXPECT_TRUE(DecodeWorkerReply(attached.SerializeAsString()).ok());
+  attached.mutable_attached()->set_aggregation_op(6);
   EXPECT_FALSE(DecodeWorkerReply(attached.SerializeAsString()).ok());
   session::WorkerReply opened;
   opened.mutable_tensor_opened()->set_elements(4);

@@ -15,6 +15,8 @@
 #ifndef BANYAN_PROTO_SESSION_MESSAGES_H_
 #define BANYAN_PROTO_SESSION_MESSAGES_H_
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,9 +24,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "core/data_type.h"
 #include "core/ids.h"
 #include "core/tensor_layout.h"
+#include "proto/job_config.h"
 #include "proto/peer_messages.h"
 #include "proto/state_messages.h"
 
@@ -156,11 +160,18 @@ using WorkerMessage = std::variant<AttachWorker, OpenTensor, TensorCall, Barrier
 
 // ---- node to worker ----
 
+// What overlay.yaml calls the operations of a job, and sessions too; by their numbers.
+inline constexpr std::array<absl::string_view, 6> kAggregationOpNames = {"sum",      "mean",     "sgd",
+                                                                         "momentum", "nesterov", "adam"};
+
+inline absl::string_view NameOf(AggregationOp op) { return kAggregationOpNames[static_cast<size_t>(op)]; }
+
 // The worker is attached.
 struct WorkerAttached {
   CallId call;
   std::string node_name;
   uint32_t rounds_in_flight = 1;
+  AggregationOp op = AggregationOp::kMean;  // a node that does not say it is of an older kind
   friend bool operator==(const WorkerAttached&, const WorkerAttached&) = default;
 };
 

@@ -1,5 +1,5 @@
 // Fits eight weights to what this site alone sees, together with all other sites of a job, by local updates:
-// fit NODE diloco|streaming|local-sgd
+// fit NODE diloco|streaming|local-sgd|weighted
 //
 // NODE is the worker socket of this site's node, unix:/path. All sites name the same way. Each prints the same weights.
 //
@@ -43,13 +43,18 @@ absl::Status Fit(banyan::Session& session, const std::string& way, Model& model)
   banyan::LocalUpdateOptions options = banyan::DiLoCo(10);
   std::vector<std::vector<banyan::ModelTensor>> fragments = {{first, second}};
   if (way == "local-sgd") options = banyan::LocalSgd(10);
-  if (way == "streaming") {
+  if (way == "streaming" || way == "weighted") {
     options = banyan::StreamingDiLoCo(10);
+    options.is_weighted = way == "weighted";
     options.fragment_sync_delay = 2;
     fragments = {{first}, {second}};
   }
   const auto updates = banyan::LocalUpdates::Begin(session, fragments, options, absl::Seconds(60));
   if (!updates.ok()) return updates.status();
+  if (options.is_weighted) {
+    // As if each sample stood for three.
+    if (absl::Status status = (*updates)->set_weight(3); !status.ok()) return status;
+  }
   const std::string& name = session.node_name();  // each site has samples of its own
   const int site = std::accumulate(name.begin(), name.end(), 0);
   for (int step = 1; step <= kSteps; ++step) {
@@ -65,7 +70,7 @@ absl::Status Fit(banyan::Session& session, const std::string& way, Model& model)
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: fit NODE diloco|streaming|local-sgd\n");
+    std::fprintf(stderr, "usage: fit NODE diloco|streaming|local-sgd|weighted\n");
     return 2;
   }
   Model model;

@@ -42,7 +42,10 @@ def fit(session, way):
         outer = bt.DiLoCo(session, model, inner, sync_every=10)
     else:
         parts = [model.first, model.second]
-        outer = bt.StreamingDiLoCo(session, model, inner, sync_every=10, fragments=parts, fragment_sync_delay=2)
+        is_weighted = way == "weighted"
+        outer = bt.StreamingDiLoCo(
+            session, model, inner, sync_every=10, fragments=parts, fragment_sync_delay=2, weighted=is_weighted
+        )
     for step in range(1, 201):
         model.set_gradients(sum(session.node.encode()), step)
         inner.step()
@@ -52,7 +55,7 @@ def fit(session, way):
 
 class FitTest(unittest.TestCase):
     def test_sites_of_both_languages_train_together(self):
-        for way in ("diloco", "streaming", "local-sgd"):
+        for way in ("diloco", "streaming", "local-sgd", "weighted"):
             with LocalJob(nodes=2) as job, tempfile.TemporaryDirectory(dir="/tmp") as folder:
                 socket = f"unix:{folder}/n2"
                 with LocalNode("n2", job.scheduler, worker_socket=socket):

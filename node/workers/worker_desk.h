@@ -146,8 +146,9 @@ class WorkerDesk {
     absl::Status attached = workers_.Attach(call.worker);
     if (!attached.ok()) return Complete(step, call.request, std::move(attached));
     barriers_.OnAttached(call.worker);
-    // The session lets that many rounds of a key be open at once.
-    Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
+    // The session is told what results are, and lets that many rounds of a key be open at once.
+    step.actions.emplace_back(
+        CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_), static_cast<uint64_t>(op_)});
   }
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);

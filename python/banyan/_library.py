@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from .errors import InvalidArgument
 
-_ABI_VERSION = 3
+_ABI_VERSION = 4
 
 
 class SessionOptions(Structure):
@@ -86,6 +86,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_session_close": (c_int, [c_void_p, c_double]),
     "banyan_session_free": (None, [c_void_p]),
     "banyan_session_node_name": (c_char_p, [c_void_p]),
+    "banyan_session_aggregation_op": (c_char_p, [c_void_p]),
     "banyan_session_next": (
         c_int, [c_void_p, c_double, POINTER(c_uint64), POINTER(c_int), c_size_t, POINTER(c_size_t)]
     ),
@@ -144,13 +145,15 @@ def library() -> ctypes.CDLL:
             loaded = ctypes.CDLL(path)
         except OSError as error:
             raise ImportError(f"cannot load {path}: {error}; set BANYAN_LIBRARY to libbanyan.so") from error
+        if not hasattr(loaded, "banyan_abi_version"):
+            raise ImportError(f"expected libbanyan.so at {path}, got another library; set BANYAN_LIBRARY to it")
+        version = loaded.banyan_abi_version()
+        if version < _ABI_VERSION:
+            raise ImportError(f"{path} has interface {version}, and this package needs {_ABI_VERSION} or later")
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(loaded, name)
             function.restype = result
             function.argtypes = arguments
-        version = loaded.banyan_abi_version()
-        if version < _ABI_VERSION:
-            raise ImportError(f"{path} has interface {version}, and this package needs {_ABI_VERSION} or later")
         _loaded = loaded
     return _loaded
 

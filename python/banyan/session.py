@@ -48,7 +48,7 @@ class Session:
     and integers exactly, and integers wrap around. Where a job averages, integers are broadcast alone.
 
     Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
-    one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation.op`.
+    one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation_op`.
 
     >>> import banyan
     >>> from array import array
@@ -61,6 +61,7 @@ class Session:
 
     node: str = ""
     worker: int = 0
+    aggregation_op: str = "mean"  # what a round's result is: "mean", "sum", or an optimizer's name for parameters
 
     def __init__(self) -> None:
         self.error: Optional[Error] = None  # the last one that an operation ended with
@@ -260,6 +261,7 @@ class LibrarySession(Session):
         self.worker = worker
         self.room_timeout = room_timeout
         self.node = self._library.banyan_session_node_name(handle).decode()
+        self.aggregation_op = self._library.banyan_session_aggregation_op(handle).decode()
         self._lock = threading.Lock()
         self._pending: Dict[int, Ticket] = {}
         self._next_tag = 0

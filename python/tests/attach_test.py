@@ -12,7 +12,7 @@ import banyan.torch as bt
 from torch_test import run_sites
 
 
-def attach_frozen(session, number):
+def begin_frozen(session, number, is_local):
     """Returns what is said of a model whose frozen part and buffer are this site's own."""
     told = []
     for name, own in ("same", 0), ("frozen", number), ("buffer", number):
@@ -23,9 +23,12 @@ def attach_frozen(session, number):
             net[1].running_mean.fill_(number)
         net.register_buffer("table", torch.full((3,), float(own if name == "buffer" else 0)))
         with unittest.mock.patch.object(bt._groups._log, "warning", lambda *text: told.append(text[1])):
-            bt.attach(session, net, name=name)
+            if is_local:
+                inner = torch.optim.SGD(net.parameters(), lr=1)
+                bt.LocalSGD(session, net, inner, name=name)
+            else:
+                bt.attach(session, net, name=name)
     return told
-
 
 
 class AttachmentTest(unittest.TestCase):
@@ -96,7 +99,8 @@ class AttachmentTest(unittest.TestCase):
             sync.wait()
 
     def test_sites_are_told_of_frozen_parameters_and_buffers_that_differ(self):
-        self.assertEqual(run_sites(attach_frozen, nodes=2), [[], ["frozen", "buffer"]])
+        for is_local in False, True:
+            self.assertEqual(run_sites(begin_frozen, is_local, nodes=2), [[], ["frozen", "buffer"]], is_local)
 
 
 if __name__ == "__main__":

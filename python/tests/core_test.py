@@ -4,6 +4,8 @@ import asyncio
 import doctest
 import importlib
 import os
+import subprocess
+import sys
 import threading
 import unittest
 from array import array
@@ -344,6 +346,13 @@ class EnvironmentTest(unittest.TestCase):
     def test_a_job_whose_overlay_is_wrong_is_refused_at_once(self):
         with self.assertRaisesRegex(banyan.InvalidArgument, "aggregation.op"):
             LocalJob(more="aggregation: {op: median}")
+
+    def test_a_library_that_is_another_one_is_refused(self):
+        script = "import banyan; banyan.join('unix:/nonexistent/node', timeout=0.2)"
+        ran = subprocess.run(
+            [sys.executable, "-c", script], env={**os.environ, "BANYAN_LIBRARY": "libc.so.6"}, capture_output=True, text=True
+        )
+        self.assertIn("ImportError: expected libbanyan.so at libc.so.6, got another library", ran.stderr)
 
     def test_join_says_what_it_needs(self):
         for name in ("BANYAN_NODE", "BANYAN_SCHEDULER", "BANYAN_NAME"):

@@ -71,6 +71,10 @@ class NamedSession:
 
     def __init__(self, session, prefix):
         self._session, self._prefix = session, prefix
+        self.aggregation_op = session.aggregation_op
+
+    def init(self, key, value):
+        return self._session.init(self._prefix + key, value)
 
     def init_group(self, group, parts):
         self._session.init_group(self._prefix + group, {self._prefix + name: each for name, each in parts.items()})

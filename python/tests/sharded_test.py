@@ -3,6 +3,7 @@
 import importlib.util
 import multiprocessing
 import tempfile
+import types
 import unittest
 
 import torch_test  # first, as it skips where torch is not installed
@@ -13,7 +14,7 @@ from torch import nn
 import banyan
 import banyan.torch as bt
 from banyan.testing import LocalJob
-from banyan.torch.sharded import shard_group_of
+from banyan.torch._parts import shard_group_of
 from torch_test import batch, distance, loss_of
 
 _SECONDS = 300
@@ -117,8 +118,8 @@ def one_process():
     return {name: each.detach().numpy() for name, each in model.named_parameters()}
 
 
-def dtensor_process(rank, store, results):
-    """Holds rows of each parameter as DTensors, as FSDP2 does."""
+def in_rows(rank, store):
+    """Returns a model whose parameters are rows of DTensors, as FSDP2 has them, and what cuts a tensor so."""
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.tensor import Shard, distribute_tensor
 
@@ -129,12 +130,17 @@ def dtensor_process(rank, store, results):
     for module in (model.net[0], model.net[2]):
         for name, each in list(module.named_parameters()):
             setattr(module, name, nn.Parameter(distribute_tensor(each.detach(), mesh, [Shard(0)])))
+    return model, lambda tensor: distribute_tensor(tensor, mesh, [Shard(0)])
+
+
+def dtensor_process(rank, store, results):
+    model, cut = in_rows(rank, store)
     sync = bt.attach(banyan.solo() if rank == 0 else None, model)
     sent = {}
     for i, (name, each) in enumerate(model.named_parameters()):
         gradient = torch.arange(each.numel(), dtype=torch.float32).view(each.shape) + i
         if i > 0:  # the first has none
-            each.grad = distribute_tensor(gradient, mesh, [Shard(0)])
+            each.grad = cut(gradient)
         sent[name] = gradient if i > 0 else torch.zeros(each.shape)
     sync.wait()
     same = {name: torch.equal(each.grad.full_tensor(), sent[name]) for name, each in model.named_parameters()}
@@ -184,6 +190,21 @@ class ShardedTest(unittest.TestCase):
             self.assertLess(distance(model, expected), 1e-6 * _STEPS, f"site {number}, process {rank}")
             self.assertEqual(distance(model, trained[0][2]), 0)
 
+    def expect_refusals_of_fsdp(self):
+        """Says it of a stand-in, as FSDP1 needs a GPU."""
+
+        class FullyShardedDataParallel(nn.Linear):
+            process_group = types.SimpleNamespace(size=lambda: 2)
+
+        model = nn.Sequential(FullyShardedDataParallel(1, 1))
+        inner = torch.optim.SGD(model.parameters(), lr=1)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "expected shard_group="):
+            bt.attach(banyan.solo(), model)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "LocalSGD: expected a model in one piece"):
+            bt.LocalSGD(banyan.solo(), model, inner)
+        model[0].process_group = types.SimpleNamespace(size=lambda: 1)
+        bt.attach(banyan.solo(), model)
+
     def test_what_does_not_fit_is_refused(self):
         store = dist.HashStore()
         dist.init_process_group("gloo", store=store, rank=0, world_size=1)
@@ -197,6 +218,7 @@ class ShardedTest(unittest.TestCase):
             with self.assertRaisesRegex(banyan.InvalidArgument, "only models in parts"):
                 bt.attach(None, model)
             sync = bt.attach(banyan.solo(), model, shard_group=dist.group.WORLD)  # without shapes, rows
+            self.expect_refusals_of_fsdp()
             model.backward(batch(0, 0))
             before = [each.grad.clone() for each in model.parts]
             sync.wait()

@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 3
+#define BANYAN_ABI_VERSION 4
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -92,6 +92,9 @@ BANYAN_API int banyan_session_close(banyan_session* session, double seconds);
 BANYAN_API void banyan_session_free(banyan_session* session);
 // Returns the node's name, as it named itself; there until the handle ends.
 BANYAN_API const char* banyan_session_node_name(const banyan_session* session);
+// Returns what the job makes of pushes, its aggregation.op: "mean", "sum", or the name of an optimizer, whose results
+// are parameters. There until the handle ends.
+BANYAN_API const char* banyan_session_aggregation_op(const banyan_session* session);
 
 typedef struct banyan_node_options {
   size_t size;

@@ -105,6 +105,10 @@ const char* banyan_session_node_name(const banyan_session* session) {
   return session == nullptr ? "" : session->handle.node_name().c_str();
 }
 
+const char* banyan_session_aggregation_op(const banyan_session* session) {
+  return session == nullptr ? "" : session->handle.aggregation_op().c_str();
+}
+
 int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
   if (session == nullptr || key == nullptr || IsMissing(values, count))

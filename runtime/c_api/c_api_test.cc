@@ -37,6 +37,7 @@ class CApiTest : public SessionTest {
     chosen.room_seconds = room_seconds;
     ASSERT_EQ(banyan_session_open(&chosen, &session_), BANYAN_OK) << banyan_last_error();
     EXPECT_STREQ(banyan_session_node_name(session_), "n1");
+    EXPECT_STREQ(banyan_session_aggregation_op(session_), "sum");
     banyan_ticket* ticket = nullptr;
     ASSERT_EQ(banyan_init(session_, "w", values_.data(), nullptr, 2, nullptr, &ticket), BANYAN_OK);
     ExpectDone(ticket);
@@ -128,6 +129,7 @@ TEST_P(CApiTest, WhatCannotBeIsRefusedAndTheSessionGoesOn) {
             BANYAN_INVALID_ARGUMENT);
   EXPECT_EQ(banyan_push_group(session_, "g", 2, values, counts, nullptr, nullptr), BANYAN_INVALID_ARGUMENT);
   EXPECT_STREQ(banyan_session_node_name(nullptr), "");
+  EXPECT_STREQ(banyan_session_aggregation_op(nullptr), "");
   EXPECT_STREQ(banyan_node_address(nullptr), "");
   ASSERT_EQ(banyan_push(session_, "w", values_.data(), 2, nullptr, &ticket), BANYAN_OK);
   ExpectDone(ticket);

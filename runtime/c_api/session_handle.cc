@@ -33,7 +33,10 @@ bool TicketRecord::Poll(absl::Duration timeout) {
 }
 
 SessionHandle::SessionHandle(std::unique_ptr<Session> session)
-    : node_name_(session->node_name()), queue_(std::make_shared<CompletionQueue>()), session_(std::move(session)) {}
+    : node_name_(session->node_name()),
+      aggregation_op_(session->aggregation_op()),
+      queue_(std::make_shared<CompletionQueue>()),
+      session_(std::move(session)) {}
 
 SessionHandle::~SessionHandle() { (void)Close(absl::InfiniteDuration()); }
 

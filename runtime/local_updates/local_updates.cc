@@ -45,6 +45,15 @@ absl::Status CheckNumbers(const LocalUpdateOptions& options) {
   return absl::OkStatus();
 }
 
+// What results must be for an outer step: weighted workers divide by what comes of their weights, and so know a mean.
+absl::Status CheckJob(const Session& session, bool is_weighted) {
+  const absl::string_view op = session.aggregation_op();
+  if (op == "mean" || (is_weighted && op == "sum")) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("local updates: expected a job whose aggregation.op is mean", is_weighted ? " or sum" : "", ", got ",
+                   op, ", whose results are no mean; run a job with aggregation: {op: mean}"));
+}
+
 absl::Status CheckTypes(const std::vector<ModelTensor>& tensors) {
   for (const ModelTensor& each : tensors) {
     if (each.values.type() == DataType::kFloat32 || IsHalf(each.values.type())) continue;
@@ -79,6 +88,7 @@ absl::StatusOr<std::unique_ptr<LocalUpdates>> LocalUpdates::Begin(Session& sessi
   absl::Status status = CheckSchedule(options, fragments.size());
   status.Update(CheckNumbers(options));
   for (const std::vector<ModelTensor>& each : fragments) status.Update(CheckTypes(each));
+  status.Update(CheckJob(session, options.is_weighted));
   if (!status.ok()) return status;
   auto updates = absl::WrapUnique(new LocalUpdates(session, std::move(fragments), std::move(options)));
   if (status = updates->Init(timeout); !status.ok()) return status;
@@ -112,7 +122,14 @@ absl::Status LocalUpdates::Init(absl::Duration timeout) {
   for (const auto& each : fragments_) {
     if (status.ok()) status = each->Init(session_, timeout);
   }
-  return status;
+  // In the order of banyan.torch, as each init waits for all workers.
+  for (const auto& each : fragments_) {
+    if (status.ok()) status = each->InitWeight(session_, timeout);
+  }
+  if (!status.ok()) return status;
+  // By it workers of banyan.torch tell whether what they do not train differs; 0 is a worker that knows of none.
+  const std::vector<int64_t> nothing(1);
+  return session_.Init(absl::StrCat(options_.name, "-fixed"), absl::MakeConstSpan(nothing)).Wait(timeout);
 }
 
 absl::Status LocalUpdates::Step(absl::Duration timeout) {

@@ -77,7 +77,7 @@ class LocalUpdates {
  public:
   // Gives all workers the parameters of the lowest one; waits until all have called it. Fragments are sent in turn,
   // spread over `sync_every` steps. `session` outlives the calls of this. Errors: INVALID_ARGUMENT naming the option or
-  // tensor, and those of Session::InitGroup.
+  // tensor, FAILED_PRECONDITION where results of the job are no means, and those of Session::InitGroup.
   static absl::StatusOr<std::unique_ptr<LocalUpdates>> Begin(Session& session,
                                                              std::vector<std::vector<ModelTensor>> fragments,
                                                              LocalUpdateOptions options,

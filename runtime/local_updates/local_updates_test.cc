@@ -355,6 +355,30 @@ TEST_F(TwoWorkersTest, WrongOptionsAreRefused) {
   EXPECT_TRUE(absl::StrContains(begun.status().message(), "x: expected float32")) << begun.status();
 }
 
+class SummingJobTest : public TwoWorkersTest {
+ protected:
+  SummingJobTest() : TwoWorkersTest("aggregation: {op: sum}\n") {}
+};
+
+TEST_F(SummingJobTest, OnlyWeightedWorkersKnowAMean) {
+  RunThreads(2, [&](int i) {
+    Model model = MakeModel();
+    EXPECT_EQ(sessions_[i]->aggregation_op(), "sum");
+    const auto refused = LocalUpdates::Begin(*sessions_[i], Cut(model, Kind()), LocalSgd(1), kLong);
+    EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()) &&
+                absl::StrContains(refused.status().message(), "expected a job whose aggregation.op is mean, got sum"))
+        << refused.status();
+    LocalUpdateOptions options = LocalSgd(1);
+    options.is_weighted = true;
+    const auto updates = LocalUpdates::Begin(*sessions_[i], Cut(model, Kind()), options, kLong);
+    ASSERT_TRUE(updates.ok()) << updates.status();
+    ASSERT_TRUE((*updates)->set_weight(i == 0 ? 3 : 1).ok());
+    model["b"] = {i == 0 ? 1.0f : 5.0f};
+    ASSERT_TRUE((*updates)->Step(kLong).ok());
+    EXPECT_FLOAT_EQ(model["b"][0], 2);
+  });
+}
+
 class ReturningSiteTest : public TwoWorkersTest {
  protected:
   static constexpr int64_t kSyncEvery = 4;

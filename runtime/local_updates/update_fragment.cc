@@ -29,6 +29,10 @@ absl::Status UpdateFragment::Init(Session& session, absl::Duration timeout) {
   const absl::Status status = session.InitGroup(key_, tensors_).Wait(timeout);
   if (!status.ok()) return status;
   for (OuterTensor& each : outer_) each.Begin();
+  return absl::OkStatus();
+}
+
+absl::Status UpdateFragment::InitWeight(Session& session, absl::Duration timeout) {
   if (weight_key_.empty()) return absl::OkStatus();
   const absl::Span<float> weight(&weight_, 1);
   return session.Init(weight_key_, weight, weight).Wait(timeout);

@@ -20,8 +20,10 @@ class UpdateFragment {
   // what `tensors` agree on.
   UpdateFragment(std::string key, std::string weight_key, std::vector<GroupPart> tensors, bool has_momentum);
 
-  // Makes its keys known, and gives the model the parameters of the lowest worker.
+  // Makes its group known, and gives the model the parameters of the lowest worker.
   absl::Status Init(Session& session, absl::Duration timeout);
+  // Makes the key of the weights known, where there is one. All workers do so after the Init of all fragments.
+  absl::Status InitWeight(Session& session, absl::Duration timeout);
   // Sends how far this worker has come since the last time. REQUIRES: it is not pending.
   void Start(Session& session, double weight);
   // Waits for the mean, steps along it, and blends the result into the model. After an error it is pending still.

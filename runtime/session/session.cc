@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/session_core.h"
 #include "runtime/session/session_opening.h"
@@ -171,5 +172,7 @@ absl::Status Session::PassBoundary(uint64_t step, absl::Duration timeout) {
 absl::StatusOr<uint64_t> Session::FetchState(absl::Duration timeout) { return core_->state().Fetch(timeout); }
 
 const std::string& Session::node_name() const { return core_->node_name(); }
+
+absl::string_view Session::aggregation_op() const { return NameOf(core_->aggregation_op()); }
 
 }  // namespace banyan

@@ -262,6 +262,9 @@ class Session {
 
   // Returns the node's name, as it named itself.
   const std::string& node_name() const;
+  // Returns what the job makes of pushes, its `aggregation.op`: "mean", "sum", or the name of an optimizer, whose
+  // results are parameters.
+  absl::string_view aggregation_op() const;
 
  private:
   std::unique_ptr<SessionCore> core_;

@@ -29,6 +29,7 @@
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "core/tensor_view.h"
+#include "proto/job_config.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/operation_maker.h"
@@ -95,6 +96,8 @@ class SessionCore {
   // Returns whether the caller runs in the process that opened the session, and in no forked child.
   bool IsHere() const { return keys_->process.IsHere(); }
   const std::string& node_name() const { return make_.node_name(); }
+  // Known once the session is attached.
+  AggregationOp aggregation_op() const { return aggregation_op_; }
   // The worker's training state.
   SessionState& state() { return state_; }
   SessionGroups& groups() { return groups_; }
@@ -180,6 +183,7 @@ class SessionCore {
 
   // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;
+  AggregationOp aggregation_op_ = AggregationOp::kMean;  // not written once attached
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
   std::map<TensorId, std::string> tensors_;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
 #include "core/check.h"
+#include "proto/job_config.h"
 
 namespace banyan {
 
@@ -33,7 +34,8 @@ void TestingNode::On(WorkerAttach& call) {
   if (!attached_.insert(call.worker).second) {
     return Complete(call.request, absl::AlreadyExistsError("the worker is attached already"));
   }
-  Complete(call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight));
+  actions_.emplace_back(CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight),
+                                        static_cast<uint64_t>(AggregationOp::kSum)});
 }
 
 void TestingNode::On(WorkerDetach& call) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/session_messages.h"
 
 namespace banyan {
 namespace {
@@ -49,13 +50,11 @@ std::vector<AggregationParameter> AggregationParameters() {
 }
 
 AggregationOp ReadOp(YamlMapReader& map, YamlProblems& problems) {
-  const std::vector<std::string> names = {"sum", "mean", "sgd", "momentum", "nesterov", "adam"};
-  const std::vector<AggregationOp> ops = {AggregationOp::kSum,      AggregationOp::kMean,     AggregationOp::kSgd,
-                                          AggregationOp::kMomentum, AggregationOp::kNesterov, AggregationOp::kAdam};
+  const std::vector<std::string> names(kAggregationOpNames.begin(), kAggregationOpNames.end());
   const YamlValue* value = map.Find("op");
   if (value == nullptr) return AggregationConfig().op;
   const std::string name = ReadWord(*value, map.PathOf("op"), names, problems).value_or("mean");
-  return ops[std::find(names.begin(), names.end(), name) - names.begin()];
+  return static_cast<AggregationOp>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 NotFiniteRule ReadNotFinite(YamlMapReader& map, YamlProblems& problems) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from typing import Callable, Container, Dict, List, Optional, Tuple
+from typing import Callable, Container, Dict, List, Optional, Sequence, Tuple
 
 import torch
 import torch.distributed as dist
@@ -67,6 +67,20 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
 def by_wire_name(prefix: str, group: List[Named]) -> Dict[str, torch.Tensor]:
     """Returns a group as init_group takes it."""
     return {wire_name(prefix, name, each): each for name, each in group}
+
+
+def refuse_results(what: str, op: str, wanted: Sequence[str]) -> None:
+    """Raises where a job makes of pushes, by its `op`, nothing that `what` can use.
+
+    >>> refuse_results("attach", "adam", ("mean", "sum"))
+    Traceback (most recent call last):
+    banyan.errors.FailedPrecondition: attach: expected a job whose aggregation.op is mean or sum, got adam, whose results are parameters; run a job with aggregation: {op: mean}
+    """
+    if op not in wanted:
+        raise FailedPrecondition(
+            f"{what}: expected a job whose aggregation.op is {' or '.join(wanted)}, got {op}, whose results are "
+            f"{'sums' if op == 'sum' else 'parameters'}; run a job with aggregation: {{op: {wanted[0]}}}"
+        )
 
 
 def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:

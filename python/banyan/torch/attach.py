@@ -14,11 +14,13 @@ from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, by_wire_name, cut, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
+    Chooser, Named, by_wire_name, cut, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
 )
+from ._parts import shard_group_of
 from ._weight import Weight
 
 Operation = Union[Ticket, Staged]
+RESULTS = ("mean", "sum")  # of a job, that are gradients
 MIB = 1 << 20
 
 
@@ -26,7 +28,7 @@ def attach(
     job: Optional[Session], model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
     low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
 ) -> "Attachment":
-    """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
+    """Makes each step's gradients those of the whole job: their mean, or their sum where `aggregation.op` is sum.
 
     Gives all workers the parameters of the lowest one. They travel in groups of about `key_mb` MiB, named by `name`, the
     parameters and their shapes, so that sites whose models differ hear of it. Gradients travel in
@@ -57,7 +59,7 @@ def attach(
     """
     from . import sharded  # which needs what is here
 
-    group = shard_group if shard_group is not None else sharded.shard_group_of(model)
+    group = shard_group if shard_group is not None else shard_group_of(model)
     if group is not None:
         return sharded.ShardedAttachment(
             job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes
@@ -74,6 +76,7 @@ class Attachment:
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
         weighted: bool = False, low_bit: Optional[Chooser] = None, stager: Optional[Stager] = None,
     ) -> None:
+        refuse_results("attach", job.aggregation_op, RESULTS)
         self._job = job
         self._stager = stager or Stager(job)
         self._name = name
@@ -99,6 +102,7 @@ class Attachment:
             for each, parameter in group:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._buffers_known = False
+        self._buffer_count: Optional[Weight] = None  # where the job sums
         self._is_synchronised = True
         self._step = 0  # that was reported
         self._largest_rate = 0.0
@@ -180,13 +184,19 @@ class Attachment:
             for name, each in copies.items():
                 self._job.init(name, each, timeout=timeout)
             self._buffers_known = True
+            if self._job.aggregation_op == "sum":
+                self._buffer_count = Weight(self._job, f"{self._name}-buffers")
         tickets = [
             self._job.push_pull(name, value, out=value) if buffers[name].is_floating_point()
             else self._job.broadcast(name, value)
             for name, value in copies.items()
         ]
+        if self._buffer_count is not None:
+            tickets.append(self._buffer_count.send())
         for ticket in tickets:
             ticket.wait(timeout)
+        if self._buffer_count is not None:
+            self._buffer_count.divide(copies[name] for name, each in buffers.items() if each.is_floating_point())
         for name, value in copies.items():
             buffers[name].copy_(torch.view_as_complex(value) if buffers[name].is_complex() else value)
 

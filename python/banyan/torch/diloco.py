@@ -19,7 +19,8 @@ import torch.distributed as dist
 from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Named, by_wire_name, refuse_unknown, trained
+from ._groups import Named, by_wire_name, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
+from ._parts import refuse_parts
 from ._weight import Weight
 
 OuterOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
@@ -91,7 +92,8 @@ class DiLoCo:
 
     With `weighted` workers count by what `weight` is set to, such as samples or tokens.
 
-    The job's `aggregation.op` is mean. All workers construct it alike, and step equally often.
+    The job's `aggregation.op` is mean; with `weighted` it may be sum as well. All workers construct it alike, and step
+    equally often. A warning tells where frozen parameters and buffers differ from those of the lowest worker.
 
     >>> import banyan
     >>> model = torch.nn.Linear(2, 1)
@@ -111,6 +113,9 @@ class DiLoCo:
         fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None, weighted: bool = False,
     ) -> None:
         _check_kinds(inner, outer, sync_every=sync_every, fragment_sync_delay=fragment_sync_delay)
+        # Weighted workers divide by what comes of their weights, and so know a mean of sums as well.
+        refuse_results(type(self).__name__, job.aggregation_op, ("mean", "sum") if weighted else ("mean",))
+        refuse_parts(type(self).__name__, model)
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
         self._job = job
@@ -127,6 +132,7 @@ class DiLoCo:
         ]
         # One for each fragment, as several may be under way.
         self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
+        warn_of_fixed_tensors(job, name, model)
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
         _call_after_step(inner, self._on_step)

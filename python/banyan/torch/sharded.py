@@ -8,38 +8,17 @@ site that holds its model in one piece, and sites may cut theirs into different 
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional
 
 import torch
-import torch.distributed as dist
 
-from ..errors import Error, InvalidArgument, Unavailable
+from ..errors import Error, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Chooser, cut, warn_of_fixed_tensors, wire_name
+from ._groups import Chooser, cut, refuse_results, warn_of_fixed_tensors, wire_name
+from ._parts import Shapes, Site, agree_on_parts, row_of
 from ._weight import Weight
-from .attach import MIB, Attachment
-
-Shapes = Mapping[str, Sequence[int]]
-
-
-def shard_group_of(model: torch.nn.Module) -> Any:
-    """Returns the group of processes that hold parts of this model as DTensors, as FSDP2 has them; None without such."""
-    for name, each in model.named_parameters():
-        mesh = getattr(each, "device_mesh", None)
-        if mesh is None:
-            continue
-        if mesh.ndim != 1:
-            raise InvalidArgument(f"{name}: expected a device mesh of one dimension, got {mesh.ndim}; give shard_group")
-        return mesh.get_group()
-    return None
-
-
-class _Part(NamedTuple):
-    """What one process holds of one parameter, as a row of numbers."""
-
-    first: int
-    count: int
+from .attach import MIB, RESULTS, Attachment
 
 
 class _Group:
@@ -60,18 +39,19 @@ class ShardedAttachment(Attachment):
         self, job: Optional[Session], model: torch.nn.Module, shard_group: Any, *, key_mb: float = 4,
         name: str = "grad", weighted: bool = False, low_bit: Optional[Chooser] = None, shapes: Optional[Shapes] = None,
     ) -> None:
-        self._group = shard_group
-        self._rank = dist.get_rank(shard_group)
-        self._first = 0 if shard_group is None else dist.get_global_rank(shard_group, 0)
+        self._site = Site(shard_group)
         self._model = self._inner = model
         self._is_ddp = False
         self._name = name
         self._unhook = []
         self._step, self._largest_rate = 0, 0.0
         self._buffers_known = False
+        self._buffer_count = None
         self._by_name = {each: parameter for each, parameter in model.named_parameters() if parameter.requires_grad}
-        self._shapes = {each: _shape_of(parameter, (shapes or {}).get(each)) for each, parameter in self._by_name.items()}
-        self._parts = self._agree(job)
+        op, self._shapes, self._parts = agree_on_parts(self._site, job, self._by_name, shapes or {})
+        refuse_results("attach", op, RESULTS)
+        if not self._by_name:
+            raise InvalidArgument("expected a model with parameters that are trained, got one without")
         if job is not None:
             self._job = job
         self._groups = self._cut(key_mb, low_bit)
@@ -87,52 +67,36 @@ class ShardedAttachment(Attachment):
         if job is not None:
             warn_of_fixed_tensors(job, name, model, is_whole=False)
 
-    # --- who holds what ---
-
-    def _agree(self, job: Optional[Session]) -> Dict[str, List[_Part]]:
-        """Returns each process's part of each parameter; raises in all processes alike."""
-        counts = {each: _local(parameter).numel() for each, parameter in self._by_name.items()}
-        said: List[Any] = [None] * dist.get_world_size(self._group)
-        dist.all_gather_object(said, (job is not None, self._shapes, counts), group=self._group)
-        if [has_job for has_job, _, _ in said] != [True] + [False] * (len(said) - 1):
-            raise InvalidArgument("job: expected a session in the first process of the group, and None in the others")
-        if not self._by_name:
-            raise InvalidArgument("expected a model with parameters that are trained, got one without")
-        if any(list(other) != list(counts) for _, _, other in said):
-            raise InvalidArgument("expected the same parameters, in the same order, in all processes of the group")
-        # A row of all, cut by hand: only together the processes know how long it is.
-        for each, shape in self._shapes.items():
-            if shape is None:
-                self._shapes[each] = (sum(other[each] for _, _, other in said),)
-        held = {each: [other[each] for _, _, other in said] for each in counts}
-        return {each: _parts_of(each, math.prod(self._shape(each)), held[each]) for each in counts}
-
-    def _shape(self, name: str) -> Tuple[int, ...]:
-        shape = self._shapes[name]
-        assert shape is not None
-        return shape
-
     def _cut(self, key_mb: float, low_bit: Optional[Chooser]) -> List[_Group]:
         """Cuts whole parameters into groups, as `attach` cuts those of a model in one piece."""
         whole = [
-            (each, torch.nn.Parameter(torch.empty(self._shape(each), dtype=parameter.dtype, device="meta")))
-            for each, parameter in self._by_name.items() if math.prod(self._shape(each)) > 0
+            (each, torch.nn.Parameter(torch.empty(self._shapes[each], dtype=parameter.dtype, device="meta")))
+            for each, parameter in self._by_name.items() if math.prod(self._shapes[each]) > 0
         ]
         groups = []
         for i, named in enumerate(cut(whole, key_mb * MIB, low_bit)):
             names = [each for each, _ in named]
             sizes = [each.numel() for _, each in named]
-            groups.append(_Group(f"{self._name}/{i}", names, sizes, named[0][1].dtype, self._rank == 0))
+            groups.append(_Group(f"{self._name}/{i}", names, sizes, named[0][1].dtype, self._site.rank == 0))
         return groups
+
+    def _gather(self, group: _Group, values: Mapping[str, torch.Tensor]) -> None:
+        """Makes `group.whole` of what the processes have."""
+        self._site.gather([self._parts[each] for each in group.names], [values[each] for each in group.names], group.whole)
+
+    def _scatter(self, group: _Group, values: Mapping[str, torch.Tensor], error: Optional[Error]) -> None:
+        """Gives each process its part of `group.whole`, or the news of an error, which it raises."""
+        parts, own = [self._parts[each] for each in group.names], [values[each] for each in group.names]
+        self._site.scatter(parts, own, group.whole, error, group.key)
 
     def _begin(self) -> None:
         """Gives all parts the parameters of the lowest worker."""
         for group in self._groups:
-            values = {each: _local(self._by_name[each]) for each in group.names}
+            values = {each: row_of(self._by_name[each]) for each in group.names}
             self._gather(group, values)
             error: Optional[Error] = None
-            if self._rank == 0:
-                wires = [wire_name(self._name, each, torch.empty(self._shape(each), device="meta")) for each in group.names]
+            if self._site.rank == 0:
+                wires = [wire_name(self._name, each, torch.empty(self._shapes[each], device="meta")) for each in group.names]
                 try:
                     self._job.init_group(group.key, dict(zip(wires, group.whole)))
                 except Error as caught:
@@ -150,11 +114,11 @@ class ShardedAttachment(Attachment):
         for each, parameter in self._by_name.items():
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
-            values[each] = _local(parameter.grad)
+            values[each] = row_of(parameter.grad)
         sent = self._weight.send() if self._weight is not None else None
         for priority, group in enumerate(self._groups):
             self._gather(group, values)
-            if self._rank == 0:
+            if self._site.rank == 0:
                 if self._weight is not None:
                     self._weight.multiply(group.whole)
                 group.ticket = self._job.push_pull_group(group.key, group.whole, priority=priority)
@@ -190,109 +154,15 @@ class ShardedAttachment(Attachment):
 
     def report(self, loss: Any, **options: Any) -> None:
         """As of an attachment in one piece; what the first process says counts."""
-        if self._rank == 0:
+        if self._site.rank == 0:
             super().report(loss, **options)
 
     def sync_buffers(self, timeout: Optional[float] = None) -> None:
         """As of an attachment in one piece; all processes of the group get what the first one has then."""
-        if self._rank == 0:
+        if self._site.rank == 0:
             super().sync_buffers(timeout)
         for each in self._inner.buffers():
-            dist.broadcast(each, src=self._first, group=self._group)
+            self._site.broadcast(each)
 
     def detach(self) -> None:
         """Nothing is hooked to the model."""
-
-    # --- inside the site ---
-
-    def _pieces(self, group: _Group) -> Iterator[Tuple[int, List[Tuple[str, _Part]]]]:
-        """Yields what each process has of a group: its bytes and its parts, one after another."""
-        for rank in range(dist.get_world_size(self._group)):
-            parts = [(each, self._parts[each][rank]) for each in group.names]
-            yield sum(part.count for _, part in parts) * _size_of(group.dtype), parts
-
-    def _longest(self, group: _Group) -> int:
-        """Returns the bytes of the longest piece, and room for a word."""
-        return max(size for size, _ in self._pieces(group)) + _WORD
-
-    @torch.no_grad()
-    def _gather(self, group: _Group, values: Mapping[str, torch.Tensor]) -> None:
-        """Makes `group.whole` of what the processes have. As bytes, which process groups take of all types."""
-        own = [values[each].narrow(0, 0, self._parts[each][self._rank].count) for each in group.names]
-        packed = torch.zeros(self._longest(group), dtype=torch.uint8, device=own[0].device)
-        row = torch.cat(own).view(torch.uint8)
-        packed[: row.numel()] = row
-        pieces = [torch.empty_like(packed) for _ in self._pieces(group)] if self._rank == 0 else None
-        dist.gather(packed, pieces, dst=self._first, group=self._group)
-        for piece, (size, parts) in zip(pieces or [], self._pieces(group)):
-            begin = 0
-            numbers = piece[:size].view(group.dtype)
-            for whole, (_, part) in zip(group.whole, parts):
-                whole[part.first : part.first + part.count] = numbers[begin : begin + part.count]
-                begin += part.count
-
-    @torch.no_grad()
-    def _scatter(self, group: _Group, values: Mapping[str, torch.Tensor], error: Optional[Error]) -> None:
-        """Gives each process its part of `group.whole`, or the news of an error, which it raises."""
-        own = [values[each].narrow(0, 0, self._parts[each][self._rank].count) for each in group.names]
-        packed = torch.zeros(self._longest(group), dtype=torch.uint8, device=own[0].device)
-        pieces = [torch.zeros_like(packed) for _ in self._pieces(group)] if self._rank == 0 else None
-        for piece, (size, parts) in zip(pieces or [], self._pieces(group)):
-            begin = 0
-            numbers = piece[:size].view(group.dtype)
-            for whole, (_, part) in zip(group.whole, parts):
-                numbers[begin : begin + part.count] = whole[part.first : part.first + part.count]
-                begin += part.count
-            piece[-1] = 0 if error is None else 1
-        dist.scatter(packed, pieces, src=self._first, group=self._group)
-        if error is not None:
-            raise error
-        if packed[-1].item() != 0:
-            raise Unavailable("the first process of this site has had an error, which it raises itself", key=group.key)
-        row = packed[: sum(each.numel() for each in own) * _size_of(group.dtype)].view(group.dtype)
-        for each, part in zip(own, row.split([each.numel() for each in own])):
-            each.copy_(part)
-
-
-_WORD = 8  # keeps numbers of all types aligned
-
-
-def _size_of(dtype: torch.dtype) -> int:
-    return torch.empty(0, dtype=dtype).element_size()
-
-
-def _local(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns what this process has of a tensor, as a row in the same memory."""
-    local = tensor.detach()
-    if hasattr(local, "to_local"):
-        local = local.to_local()
-    return local.view(-1)
-
-
-def _shape_of(parameter: torch.nn.Parameter, given: Optional[Sequence[int]]) -> Optional[Tuple[int, ...]]:
-    """Returns the shape of a whole parameter: as given, or as a DTensor or FSDP's flat parameter knows it."""
-    if given is not None:
-        return tuple(given)
-    if hasattr(parameter, "device_mesh"):
-        placement = parameter.placements[0]
-        if not placement.is_shard(0):
-            raise InvalidArgument(f"a DTensor: expected parts of its first dimension, got {placement}")
-        return tuple(parameter.shape)
-    flat = getattr(parameter, "_unpadded_unsharded_size", None)
-    return None if flat is None else tuple(flat)
-
-
-def _parts_of(name: str, size: int, counts: List[int]) -> List[_Part]:
-    """Returns the parts of a row of `size` numbers of which processes hold these counts, in turn; padding comes last.
-
-    >>> _parts_of("w", 5, [3, 3])
-    [_Part(first=0, count=3), _Part(first=3, count=2)]
-    """
-    if sum(counts) < size:
-        raise InvalidArgument(f"{name}: expected parts of {size} numbers in all, got {' + '.join(map(str, counts))}")
-    parts, first = [], 0
-    for count in counts:
-        held = min(count, size - first)
-        parts.append(_Part(first, held))
-        first += held
-    return parts
