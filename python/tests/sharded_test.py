@@ -200,6 +200,8 @@ class ShardedTest(unittest.TestCase):
         inner = torch.optim.SGD(model.parameters(), lr=1)
         with self.assertRaisesRegex(banyan.InvalidArgument, "expected shard_group="):
             bt.attach(banyan.solo(), model)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "expected shard_group="):
+            bt.State(banyan.solo(), model=model, optimizer=inner)
         with self.assertRaisesRegex(banyan.InvalidArgument, "LocalSGD: expected a model in one piece"):
             bt.LocalSGD(banyan.solo(), model, inner)
         model[0].process_group = types.SimpleNamespace(size=lambda: 1)

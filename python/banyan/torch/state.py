@@ -13,11 +13,12 @@ import torch
 
 from ..errors import InvalidArgument, NotFound
 from ..session import Session
+from ._parts import Shapes, shard_group_of
 from .diloco import DiLoCo
 
 _FACTS_BYTES = 1 << 16
 _ALIGNED = 64  # bytes, for tensors in memory of our own
-_NUMBERS = (bool, int, float)
+NUMBERS = (bool, int, float)
 
 
 class State:
@@ -35,21 +36,30 @@ class State:
 
     A worker that asks for the state makes the others wait in `advance` until it has it. What lies on a GPU is copied to
     the host in every `advance`. Optimizers have tensors and numbers in their state, and steps without a closure.
+
+    Models in parts: as with `attach`, all processes that hold one make a state, with None as `job` in all but the first,
+    and with the same `shard_group` and `shapes`. Every `advance` gathers the state in the host's memory of the first.
     """
 
+    def __new__(
+        cls, job: Optional[Session] = None, *, model: torch.nn.Module, shard_group: Any = None, **_: Any
+    ) -> "State":
+        if cls is not State or (shard_group is None and shard_group_of(model) is None):
+            return super().__new__(cls)
+        from .sharded_state import ShardedState  # which needs what is here
+
+        return super().__new__(ShardedState)
+
     def __init__(
-        self, job: Session, *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
-        outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0,
+        self, job: Optional[Session], *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
+        outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0, shard_group: Any = None,
+        shapes: Optional[Shapes] = None,
     ) -> None:
-        self.step = step
-        self._job = job
+        if job is None:
+            raise InvalidArgument("job: expected a session, got None; only models in parts have processes without one")
+        self._begin(job, scheduler, step)
         self._outer = outer
-        self._scheduler = scheduler
         self._optimizers = [_Optimizer(each) for each in _optimizers_of(optimizer, outer)]
-        self._facts = bytearray(_FACTS_BYTES)
-        self._parts: Dict[str, Any] = {"facts": self._facts}
-        # Where a tensor of the state is now, and the memory that others read, which may be the same.
-        self._shared: List[Tuple[Callable[[], torch.Tensor], torch.Tensor]] = []
         self._add_tensors(model)
         for number, each in enumerate(self._optimizers):
             self._parts.update({f"optimizer/{number}/{name}": part for name, part in each.parts.items()})
@@ -74,6 +84,16 @@ class State:
         self._encode()
         self._job.pass_boundary(self.step, timeout)
 
+    def _begin(self, job: Optional[Session], scheduler: Any, step: int) -> None:
+        self.step = step
+        self._job: Any = job
+        self._outer: Optional[DiLoCo] = None
+        self._scheduler = scheduler
+        self._facts = bytearray(_FACTS_BYTES)
+        self._parts: Dict[str, Any] = {"facts": self._facts}
+        # Where a tensor of the state is now, and the memory that others read, which may be the same.
+        self._shared: List[Tuple[Callable[[], torch.Tensor], torch.Tensor]] = []
+
     def _add_tensors(self, model: torch.nn.Module) -> None:
         if self._outer is None:
             for name, _ in model.named_parameters():
@@ -90,12 +110,11 @@ class State:
         if tensor.numel() == 0:
             return
         if tensor.device.type != "cpu" or not tensor.is_contiguous():
-            tensor = _mirror_of(tensor)
+            tensor = mirror_of(tensor)
         self._shared.append((get, tensor))
         self._parts[name] = tensor
 
-    @torch.no_grad()
-    def _encode(self) -> None:
+    def _encode_facts(self) -> None:
         facts: Dict[str, Any] = {"step": self.step, "groups": [each.settings() for each in self._optimizers]}
         if self._scheduler is not None:
             facts["scheduler"] = self._scheduler.state_dict()
@@ -105,7 +124,11 @@ class State:
         if len(text) > len(self._facts):
             raise InvalidArgument(f"the settings of optimizers and scheduler take {len(text)} bytes of {len(self._facts)}")
         self._facts[:] = text.ljust(len(self._facts))
-        devices = {_copy_where_it_differs(get(), shared) for get, shared in self._shared}
+
+    @torch.no_grad()
+    def _encode(self) -> None:
+        self._encode_facts()
+        devices = {copy_where_it_differs(get(), shared) for get, shared in self._shared}
         for device in devices.union(*(each.encode() for each in self._optimizers)):
             if device.type == "cuda":
                 torch.cuda.current_stream(device).synchronize()
@@ -113,8 +136,8 @@ class State:
     @torch.no_grad()
     def _decode(self) -> None:
         for get, shared in self._shared:
-            _copy_where_it_differs(shared, get())
-        facts = _revived(json.loads(self._facts.decode()))
+            copy_where_it_differs(shared, get())
+        facts = revived(json.loads(self._facts.decode()))
         self.step = facts["step"]
         for optimizer, settings in zip(self._optimizers, facts["groups"]):
             optimizer.decode(settings)
@@ -126,12 +149,12 @@ class State:
                 fragment.load()
 
 
-def _mirror_of(tensor: torch.Tensor) -> torch.Tensor:
+def mirror_of(tensor: torch.Tensor) -> torch.Tensor:
     """Makes room for a tensor in the host's memory."""
     return torch.zeros(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type == "cuda")
 
 
-def _copy_where_it_differs(source: torch.Tensor, target: torch.Tensor) -> torch.device:
+def copy_where_it_differs(source: torch.Tensor, target: torch.Tensor) -> torch.device:
     """Copies a tensor, unless both are the same memory. Returns the source's device, which may still be at it."""
     if source.data_ptr() != target.data_ptr():
         target.copy_(source.detach(), non_blocking=target.device.type == "cpu")
@@ -158,14 +181,14 @@ class _Optimizer:
         # By the number of the parameter and a name, what a state is like; of tensors the shared memory too.
         self._tensors: Dict[Tuple[int, str], Tuple[torch.device, torch.Tensor]] = {}
         self._numbers: Dict[Tuple[int, str], type] = {}
-        states = _states_of(optimizer, self._parameters)
+        states = states_of(optimizer, self._parameters)
         memory = _Memory(sum(_room_of(each) for state in states for each in state.values() if _is_shared(each)))
         self._there = torch.zeros(len(states), dtype=torch.uint8)
         for i, state in enumerate(states):
             for name, value in sorted(state.items()):
                 if _is_shared(value):
                     self._tensors[i, name] = (value.device, memory.like(value))
-                elif isinstance(value, _NUMBERS):
+                elif isinstance(value, NUMBERS):
                     self._numbers[i, name] = type(value)
                 elif value is not None and not isinstance(value, (str, torch.Tensor)):
                     raise InvalidArgument(
@@ -183,9 +206,7 @@ class _Optimizer:
 
     def settings(self) -> List[Dict[str, Any]]:
         """Returns the settings of the groups, such as learning rates."""
-        return [
-            {name: value for name, value in group.items() if name != "params"} for group in self._optimizer.param_groups
-        ]
+        return settings_of(self._optimizer)
 
     def encode(self) -> Set[torch.device]:
         """Brings the memory up to date. What is in the host's memory lies there alone from then on. Returns the devices
@@ -195,7 +216,7 @@ class _Optimizer:
             self._there[i] = len(state) > 0
         for (i, name), (device, shared) in self._tensors.items():
             if name in states[i]:
-                _copy_where_it_differs(states[i][name], shared)
+                copy_where_it_differs(states[i][name], shared)
                 if device.type == "cpu":
                     states[i][name] = shared
         for at, (i, name) in enumerate(self._numbers):
@@ -204,12 +225,7 @@ class _Optimizer:
 
     def decode(self, settings: List[Dict[str, Any]]) -> None:
         """Makes the optimizer what the memory and the settings say."""
-        for group, values in zip(self._optimizer.param_groups, settings):
-            for name, value in values.items():
-                if isinstance(group.get(name), torch.Tensor):
-                    group[name].fill_(value)
-                else:
-                    group[name] = value
+        set_settings(self._optimizer, settings)
         for i, parameter in enumerate(self._parameters):
             if not self._there[i]:
                 self._optimizer.state.pop(parameter, None)
@@ -220,6 +236,21 @@ class _Optimizer:
         for at, ((i, name), kind) in enumerate(self._numbers.items()):
             if self._there[i]:
                 self._optimizer.state[self._parameters[i]][name] = kind(self._values[at].item())
+
+
+def settings_of(optimizer: torch.optim.Optimizer) -> List[Dict[str, Any]]:
+    """Returns the settings of an optimizer's groups, such as learning rates."""
+    return [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
+
+
+def set_settings(optimizer: torch.optim.Optimizer, settings: List[Dict[str, Any]]) -> None:
+    """Makes the settings of an optimizer's groups these."""
+    for group, named in zip(optimizer.param_groups, settings):
+        for name, value in named.items():
+            if isinstance(group.get(name), torch.Tensor):
+                group[name].fill_(value)
+            else:
+                group[name] = value
 
 
 class _Memory:
@@ -233,7 +264,7 @@ class _Memory:
         """Makes room for a tensor's numbers; elsewhere for a small one, and for one of a device."""
         room = _room_of(tensor)
         if room == 0 or self._rest is None:
-            return _mirror_of(tensor)
+            return mirror_of(tensor)
         made = torch.frombuffer(self._rest, dtype=tensor.dtype, count=tensor.numel()).view(tensor.shape)
         self._rest = self._rest[room:]
         return made
@@ -249,7 +280,7 @@ def _room_of(tensor: torch.Tensor) -> int:
     return -(-size // _ALIGNED) * _ALIGNED if size >= _ALIGNED and tensor.device.type == "cpu" else 0
 
 
-def _states_of(optimizer: torch.optim.Optimizer, parameters: List[torch.Tensor]) -> List[Dict[str, Any]]:
+def states_of(optimizer: torch.optim.Optimizer, parameters: List[torch.Tensor]) -> List[Dict[str, Any]]:
     """Returns what each parameter's state is like after a step. torch makes it only then, and room is needed before.
 
     A step along zeros at no speed makes it, which is taken back: not all of it would be what it is before a first step.
@@ -293,15 +324,15 @@ def _optimizers_of(optimizer: Optional[torch.optim.Optimizer], outer: Optional[D
 
 
 def _plain(where: str, value: Any) -> Any:
-    """Makes of a value what JSON can hold and `_revived` turns back. `where` it stands, for errors.
+    """Makes of a value what JSON can hold and `revived` turns back. `where` it stands, for errors.
 
     What the state of a scheduler has of functions is the same at all sites, and left out.
 
     >>> state = {"milestones": collections.Counter([3, 3, 6]), "betas": (0.9, 0.99), "anneal": print}
-    >>> _revived(json.loads(json.dumps(_plain("state", state))))
+    >>> revived(json.loads(json.dumps(_plain("state", state))))
     {'milestones': Counter({3: 2, 6: 1}), 'betas': (0.9, 0.99)}
     """
-    if value is None or isinstance(value, (str, *_NUMBERS)):
+    if value is None or isinstance(value, (str, *NUMBERS)):
         return value
     if hasattr(value, "item") and getattr(value, "size", None) is not None and getattr(value, "ndim", 1) == 0:
         return value.item()
@@ -319,13 +350,13 @@ def _is_code(value: Any) -> bool:
     return isinstance(value, weakref.ref) or (callable(value) and not isinstance(value, (torch.Tensor, dict)))
 
 
-def _revived(value: Any) -> Any:
+def revived(value: Any) -> Any:
     if isinstance(value, list):
-        return [_revived(each) for each in value]
+        return [revived(each) for each in value]
     if not isinstance(value, dict):
         return value
     ((kind, items),) = value.items()
     if kind == "tuple":
-        return tuple(_revived(each) for each in items)
-    made = {_revived(name): _revived(each) for name, each in items}
+        return tuple(revived(each) for each in items)
+    made = {revived(name): revived(each) for name, each in items}
     return collections.Counter(made) if kind == "Counter" else made
