@@ -5,6 +5,7 @@ import multiprocessing
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 import torch_test  # first, as it skips where torch is not installed
 import torch
@@ -147,7 +148,40 @@ def dtensor_process(rank, store, results):
     results.put((rank, same, sync.groups))
 
 
+def failing_process(rank, store, results):
+    """Has a session that ends before the gradients are sent."""
+    torch.set_num_threads(1)
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
+    model, job = Parts(0, rank, 2), banyan.solo()
+    sync = bt.attach(job if rank == 0 else None, model, shard_group=dist.group.WORLD)
+    model.backward(batch(0, 0))
+    model.register_buffer("mean", torch.zeros(2))
+    told = []
+    for call, wait in ("push_pull_group", sync.wait), ("init", sync.sync_buffers):
+        with unittest.mock.patch.object(job, call, side_effect=banyan.Cancelled("the session is closed")):
+            try:
+                wait()
+            except banyan.Error as error:
+                told.append(type(error).__name__)
+    results.put((rank, told))
+
+
 class ShardedTest(unittest.TestCase):
+    def test_an_error_in_the_first_process_ends_the_wait_of_the_others(self):
+        context = multiprocessing.get_context("spawn")
+        results = context.Queue()
+        with tempfile.TemporaryDirectory() as folder:
+            processes = [
+                context.Process(target=failing_process, args=(rank, f"{folder}/store", results), daemon=True)
+                for rank in range(2)
+            ]
+            for process in processes:
+                process.start()
+            told = dict(results.get(timeout=_SECONDS) for _ in processes)
+            for process in processes:
+                process.join(_SECONDS)
+        self.assertEqual(told, {0: ["Cancelled"] * 2, 1: ["Unavailable"] * 2})
+
     @unittest.skipUnless(importlib.util.find_spec("torch.distributed.tensor"), "this torch has no DTensor")
     def test_rows_of_dtensors(self):
         context = multiprocessing.get_context("spawn")

@@ -115,15 +115,21 @@ class ShardedAttachment(Attachment):
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             values[each] = row_of(parameter.grad)
-        sent = self._weight.send() if self._weight is not None else None
+        sent: Optional[Ticket] = None
+        error: Optional[Error] = None
         for priority, group in enumerate(self._groups):
             self._gather(group, values)
-            if self._site.rank == 0:
+            if self._site.rank > 0 or error is not None:
+                continue
+            try:
                 if self._weight is not None:
+                    sent = sent or self._weight.send()
                     self._weight.multiply(group.whole)
                 group.ticket = self._job.push_pull_group(group.key, group.whole, priority=priority)
+            except Error as caught:
+                error = caught
         for group in self._groups:
-            self._scatter(group, values, self._finish(group, sent, timeout))
+            self._scatter(group, values, error or self._finish(group, sent, timeout))
 
     def _finish(self, group: _Group, weight: Optional[Ticket], timeout: Optional[float]) -> Optional[Error]:
         if group.ticket is None:
@@ -159,8 +165,13 @@ class ShardedAttachment(Attachment):
 
     def sync_buffers(self, timeout: Optional[float] = None) -> None:
         """As of an attachment in one piece; all processes of the group get what the first one has then."""
+        error: Optional[Error] = None
         if self._site.rank == 0:
-            super().sync_buffers(timeout)
+            try:
+                super().sync_buffers(timeout)
+            except Error as caught:
+                error = caught
+        self._site.tell_error(error)
         for each in self._inner.buffers():
             self._site.broadcast(each)
 
