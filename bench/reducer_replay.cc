@@ -48,6 +48,7 @@ Grids MakeGrids(bool quick) {
                     Network(4, 1e9, absl::Milliseconds(5)), Network(4, 0.1e9, absl::Milliseconds(5))};
   grids.capacity.nodes = {2, 4, 8};
   grids.capacity.workers = {1, 4, 8};
+  grids.capacity.threads = {1, 4};
   grids.capacity.node_bps = {0.1e9, 1e9, 10e9, 100e9};
   grids.capacity.vote_bytes_per_second = {30e9, 10e9, 3e9, 1e9, 0.3e9, 0.1e9};
   grids.capacity.families = {LowBitFamily::kBinary, LowBitFamily::kTernary};
@@ -60,6 +61,7 @@ Grids MakeGrids(bool quick) {
   grids.networks.resize(1);
   grids.capacity.nodes = {2};
   grids.capacity.workers = {4};
+  grids.capacity.threads = {1};
   grids.capacity.node_bps = {0.1e9, 100e9};
   grids.capacity.vote_bytes_per_second = {10e9, 0.1e9};
   grids.contention = {1, 4};
@@ -284,6 +286,8 @@ absl::Status Replays::SweepCapacity() {
             [](const ReducerJob& point) { return point.node_bps / kGiga; });
   AddShares("by_workers", "workers a node", *points,
             [](const ReducerJob& point) { return static_cast<double>(point.workers); });
+  AddShares("by_threads", "threads a node", *points,
+            [](const ReducerJob& point) { return static_cast<double>(point.threads); });
   AddShares("by_nodes", "nodes", *points, [](const ReducerJob& point) { return static_cast<double>(point.nodes); });
   return absl::OkStatus();
 }

@@ -24,6 +24,9 @@ namespace banyan {
 
 class ComputationTable {
  public:
+  // `threads` of the driver compute at once.
+  explicit ComputationTable(uint32_t threads = 1) : threads_(threads) {}
+
   // `then` gets the finished computation. `Work` is a subclass of Computation.
   template <typename Work>
   void Start(StepContext& step, std::unique_ptr<Work> work, std::function<void(StepContext&, Work&)> then) {
@@ -48,17 +51,17 @@ class ComputationTable {
   // What still runs will have no effect.
   void Clear() { running_.clear(); }
 
-  // Returns what has been done so far of the kinds of work that there was.
-  std::vector<PrecisionReport::Service> Services() const {
-    std::vector<PrecisionReport::Service> services;
+  // Adds what has been done so far of the kinds of work that there was, and by how many threads.
+  void AddTo(PrecisionReport& report) const {
     for (size_t kind = 0; kind < services_.size(); ++kind) {
       if (services_[kind].bytes == 0) continue;
-      services.push_back({static_cast<ServiceKind>(kind), services_[kind].bytes, services_[kind].time});
+      report.services.push_back({static_cast<ServiceKind>(kind), services_[kind].bytes, services_[kind].time});
     }
-    return services;
+    report.threads = threads_;
   }
 
  private:
+  uint32_t threads_;
   ComputationId next_ = ComputationId(1);
   std::array<PrecisionReport::Service, PrecisionReport::kMostServices> services_;  // by kind
   std::map<ComputationId, std::function<void(StepContext&, Computation&)>> running_;

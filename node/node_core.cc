@@ -35,6 +35,7 @@ Join JoinOf(const NodeOptions& options) {
 
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
+      computations_(options_.compute_threads),
       scheduler_(JoinOf(options_), options_.scheduler_addresses),
       tracer_(options_.name, options_.recorder),
       script_(MakeScript(options_)),

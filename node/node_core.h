@@ -55,6 +55,8 @@ struct NodeOptions {
   // Stops when its job is over, with OK if that is done or was stopped and else with the failure, instead of telling
   // workers of it until it is asked to stop.
   bool ends_with_job = false;
+  // Of its driver, that compute at once.
+  uint32_t compute_threads = 1;
   // Persists a transcript of its rounds (PersistRecord), from which they can be replayed.
   bool records_transcript = false;
   // Where the node notes what happens in rounds that are traced; outlives the core. While it is on already, the

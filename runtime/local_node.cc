@@ -88,13 +88,15 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   const auto schedulers = std::make_shared<std::vector<std::string>>(SchedulersOf(options));
   absl::StatusOr<std::unique_ptr<NodeHost>> host =
       NodeHost::Start(std::move(host_options), [options, address_of, schedulers](const ProtocolHost& bound) {
-        return std::make_unique<NodeCore>(NodeOptions{.name = options.name,
-                                                      .address = address_of(bound),
-                                                      .scheduler_addresses = *schedulers,
-                                                      .learned_schedulers = schedulers.get(),
-                                                      .job = options.job,
-                                                      .incarnation = NewIncarnation(),
-                                                      .loss_limited = NewConnectionsAreLossLimited()});
+        return std::make_unique<NodeCore>(
+            NodeOptions{.name = options.name,
+                        .address = address_of(bound),
+                        .scheduler_addresses = *schedulers,
+                        .learned_schedulers = schedulers.get(),
+                        .job = options.job,
+                        .incarnation = NewIncarnation(),
+                        .loss_limited = NewConnectionsAreLossLimited(),
+                        .compute_threads = static_cast<uint32_t>(options.compute_threads)});
       });
   if (!host.ok()) return host.status();
   std::string address = address_of((*host)->host());

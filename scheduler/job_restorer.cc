@@ -67,7 +67,7 @@ absl::Status JobRestorer::RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) c
   }
   for (const auto& [key, closed] : state_.rounds.closed()) rounds.RestoreClosed(key, closed);
   const Policy& newest = state_.policies.back().policy;
-  rounds.UsePolicy(newest.version, newest.members.size());
+  rounds.UsePolicy(newest.version, newest.members.size(), newest.chunk_max_elements);
   return absl::OkStatus();
 }
 

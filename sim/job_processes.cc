@@ -75,6 +75,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
   if (standby_ != nullptr) node.scheduler_addresses.push_back(kStandbyAddress);
   node.job = scaled_.job;
   node.incarnation = incarnation;
+  node.compute_threads = options_.process.compute_threads;
   if (options_.recorders != nullptr) node.recorder = &(*options_.recorders)[id];
   std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
   if (options_.measurement_noise > 0) {

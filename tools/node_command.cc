@@ -216,6 +216,7 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
                                                      .incarnation = NewIncarnation(),
                                                      .loss_limited = NewConnectionsAreLossLimited(),
                                                      .ends_with_job = !flags.stay,
+                                                     .compute_threads = static_cast<uint32_t>(flags.threads),
                                                      .records_transcript = !flags.transcript.empty(),
                                                      .recorder = recorder,
                                                      .replayed = std::move(replayed)});

@@ -185,7 +185,7 @@ class RoundEngine : private ReduceHalf::Owner,
   // Adds what was sent and refused by the routes of rounds.
   void AddTo(NodeReport& report) const {
     report.route_violations = routes_.violations();
-    report.precision.services = computations_->Services();
+    computations_->AddTo(report.precision);
     sent_.AddTo(report.precision);
   }
 

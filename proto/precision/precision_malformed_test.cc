@@ -94,6 +94,7 @@ TEST_F(PrecisionMalformedTest, ReportsOfNodes) {
   refuses("services: 0 to 3 entries expected, 4 came", [](auto& report) {
     while (report.services_size() < 4) report.add_services();
   });
+  refuses("threads: 0 to 4096 expected, 4097 came", [](auto& report) { report.set_threads(4097); });
 }
 
 TEST_F(PrecisionMalformedTest, Vetoes) {

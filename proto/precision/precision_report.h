@@ -29,10 +29,12 @@ struct PrecisionReport {
     friend bool operator==(const Service&, const Service&) = default;
   };
   static constexpr int kMostServices = 3;  // each kind once
+  static constexpr uint32_t kMostThreads = 4096;
 
   Traffic all;
   Traffic low_bit;  // part of it
   std::vector<Service> services;
+  uint32_t threads = 1;  // that compute at once
   friend bool operator==(const PrecisionReport&, const PrecisionReport&) = default;
 };
 

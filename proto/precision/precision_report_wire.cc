@@ -1,5 +1,7 @@
 #include "proto/precision/precision_report_wire.h"
 
+#include <algorithm>
+
 namespace banyan {
 namespace {
 
@@ -23,10 +25,11 @@ void WritePrecisionReport(const PrecisionReport& from, wire::PrecisionReport& to
     written.set_bytes(service.bytes);
     written.set_time_ns(absl::ToInt64Nanoseconds(service.time));
   }
+  to.set_threads(from.threads);
 }
 
 PrecisionReport ReadPrecisionReport(const wire::PrecisionReport& from, FieldReader fields) {
-  PrecisionReport report{ReadTraffic(from.all()), ReadTraffic(from.low_bit()), {}};
+  PrecisionReport report{ReadTraffic(from.all()), ReadTraffic(from.low_bit()), {}, 1};
   const int services = fields.Count("services", from.services_size(), 0, PrecisionReport::kMostServices);
   for (int i = 0; i < services; ++i) {
     const wire::PrecisionReport::Service& service = from.services(i);
@@ -35,6 +38,7 @@ PrecisionReport ReadPrecisionReport(const wire::PrecisionReport& from, FieldRead
     report.services.push_back({static_cast<ServiceKind>(kind), service.bytes(),
                                row.Duration("time_ns", service.time_ns(), absl::ZeroDuration())});
   }
+  report.threads = std::max(1u, fields.Between("threads", from.threads(), 0u, PrecisionReport::kMostThreads));
   return report;
 }
 

@@ -104,7 +104,8 @@ NodeReport SampleReport() {
   report.precision = {
       {1000, 4000},
       {30, 960},
-      {{ServiceKind::kCast, 4096, absl::Microseconds(3)}, {ServiceKind::kCount, 1, absl::Nanoseconds(2)}}};
+      {{ServiceKind::kCast, 4096, absl::Microseconds(3)}, {ServiceKind::kCount, 1, absl::Nanoseconds(2)}},
+      3};
   report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }

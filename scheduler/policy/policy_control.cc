@@ -177,7 +177,7 @@ void PolicyControl::Adopt(PlanDecision decision) {
   }
   publisher_.Put(std::move(decision.policy), std::move(decision.reason), decision.view,
                  done.has_value() ? std::optional(done->text) : std::nullopt);
-  rounds_->UsePolicy(publisher_.last_version(), policies().Current()->members.size());
+  UseNewest();
   replanner_.OnAdopted(context_->now, decision.view);
   if (done.has_value()) reconfigurator_.Accept(*done, publisher_.last_version(), more);
 }
@@ -209,8 +209,13 @@ void PolicyControl::ReviewRoutes() {
   const bool has_other_routes = !std::exchange(has_reviewed_rounds_, true) && rounds_->HasOtherRoutes();
   if (!has_other_routes && routes_->State() == publisher_.precision()) return;
   publisher_.PutAgain(routes_->State().is_vetoed ? "a veto of low-bit rounds" : "other precision routes");
-  rounds_->UsePolicy(publisher_.last_version(), policies().Current()->members.size());
+  UseNewest();
   Announce();
+}
+
+void PolicyControl::UseNewest() {
+  const Policy& newest = *policies().Current();
+  rounds_->UsePolicy(publisher_.last_version(), newest.members.size(), newest.chunk_max_elements);
 }
 
 void PolicyControl::RetirePolicies() {

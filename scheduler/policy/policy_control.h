@@ -110,6 +110,8 @@ class PolicyControl {
   // Changes to the overlay that was planned for, and lets nodes in that it names. Returns what to tell the operator
   // besides.
   std::string Change(Reconfiguration& done);
+  // Binds rounds to the newest policy from now on.
+  void UseNewest();
 
   OverlayConfig* overlay_;
   const JobState* job_;

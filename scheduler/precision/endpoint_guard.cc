@@ -12,15 +12,16 @@ bool IsOther(double rate, double used) { return std::abs(rate - used) > Endpoint
 
 bool IsOther(const RoundWork::Processor& now, const RoundWork::Processor& used) {
   return IsOther(now.sum_rate, used.sum_rate) || IsOther(now.cast_rate, used.cast_rate) ||
-         IsOther(now.count_rate, used.count_rate);
+         IsOther(now.count_rate, used.count_rate) || now.threads != used.threads;
 }
 
 }  // namespace
 
-void EndpointGuard::OnServices(NodeId node, const std::vector<PrecisionReport::Service>& services) {
-  if (services.empty()) return;
+void EndpointGuard::OnReport(NodeId node, const PrecisionReport& report) {
+  if (report.services.empty()) return;
   RoundWork::Processor& processor = processors_[node];
-  for (const PrecisionReport::Service& service : services) {
+  processor.threads = report.threads;
+  for (const PrecisionReport::Service& service : report.services) {
     if (service.bytes == 0 || service.time <= absl::ZeroDuration()) continue;
     const double rate = static_cast<double>(service.bytes) / absl::ToDoubleSeconds(service.time);
     (service.kind == ServiceKind::kSum    ? processor.sum_rate

@@ -6,7 +6,7 @@
 // - A size may go low-bit only as the latest prediction that is finished has it. Before there is one of it, it may not.
 // - Of whoever has reported nothing it believes what the planners believe.
 // - It asks anew when the policy is another, there is a new size, or a rate of a processor has changed by more than
-//   kChange.
+//   kChange, or its number of threads at all.
 #ifndef BANYAN_SCHEDULER_PRECISION_ENDPOINT_GUARD_H_
 #define BANYAN_SCHEDULER_PRECISION_ENDPOINT_GUARD_H_
 
@@ -33,7 +33,7 @@ class EndpointGuard {
   explicit EndpointGuard(const VoteRules& rules) : rules_(rules) {}
 
   // Takes what a node reports of its processors.
-  void OnServices(NodeId node, const std::vector<PrecisionReport::Service>& services);
+  void OnReport(NodeId node, const PrecisionReport& report);
   bool Knows(NodeId node) const { return processors_.contains(node); }
   // Returns what predicts the rounds of slices of these sizes; null where nothing has changed since it was last asked.
   // `workers` are by positions of the view's nodes.

@@ -63,7 +63,7 @@ class PrecisionControl : public RouteSource {
   // Takes what a node reports of its processors.
   void OnReport(NodeId node, const PrecisionReport& report) {
     if (!is_on()) return;
-    guard_.OnServices(node, report.services);
+    guard_.OnReport(node, report);
     is_guard_due_ = true;
   }
   // Has rounds predicted anew where the policy, or what it was made from, has changed.

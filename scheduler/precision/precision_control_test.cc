@@ -40,8 +40,9 @@ PrecisionFiles GuardedFiles() {
 }
 
 // Of a processor that takes this long for 1,000 bytes of votes.
-PrecisionReport ReportOf(absl::Duration time) {
+PrecisionReport ReportOf(absl::Duration time, uint32_t threads = 1) {
   PrecisionReport report;
+  report.threads = threads;
   report.services = {{ServiceKind::kCast, 1000, time}, {ServiceKind::kCount, 1000, time}};
   return report;
 }

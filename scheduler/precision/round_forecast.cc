@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/state/low_bit_chunks.h"
+
 namespace banyan {
 namespace {
 
@@ -39,7 +41,9 @@ RoundForecast::Prediction RoundForecast::Predict(const GuardedSize& size) const 
   work.is_low_bit = true;
   work.has_zero_votes = HasZeroVotes(rules_);
   work.result_bits = ResultBits(rules_);
-  return {PredictRoundOf(policy_, view_, tensor, work), full};
+  Policy low_bit = policy_;
+  low_bit.chunk_max_elements = LowBitChunk(policy_.chunk_max_elements);
+  return {PredictRoundOf(low_bit, view_, tensor, work), full};
 }
 
 int64_t RoundForecast::size_bytes() const {

@@ -16,19 +16,20 @@ std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   return MakeBinding(key, *lease);
 }
 
-Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route) {
+Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route,
+                                 int64_t chunk_max_elements) {
   Leases& leases = keys_[key];
   BANYAN_CHECK(Covering(leases, round) == leases.end());
   uint64_t last = round.value() + (round == Round(0) ? 0 : rounds - 1);
   const auto next = leases.upper_bound(round);
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
-  const Lease lease = {Round(last), policy, Attempt(0), 0, last - round.value() + 1, route};
+  const Lease lease = {Round(last), policy, Attempt(0), chunk_max_elements, last - round.value() + 1, route};
   leases.emplace(round, lease);
   Count(policy);
-  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0, route};
+  return Binding{key, round, lease.last, lease.policy, lease.attempt, chunk_max_elements, route};
 }
 
-bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) {
+bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route, int64_t chunk_max_elements) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return false;
   Leases& leases = found->second;
@@ -42,7 +43,7 @@ bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route)
     const Lease rest = {lease->second.last,
                         policy,
                         lease->second.attempt,
-                        0,
+                        chunk_max_elements,
                         first == lease->first ? lease->second.open_rounds : rounds,
                         route};
     Count(policy);

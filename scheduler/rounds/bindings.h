@@ -26,12 +26,13 @@ class Bindings {
   using Binding = BoundRounds;
 
   std::optional<Binding> Find(KeyId key, Round round) const;
-  // Binds the round and those after it, `rounds` in all or up to the next bound one. REQUIRES: the round is not bound;
-  // rounds >= 1.
-  Binding Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route = {});
-  // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`, in chunks as that has
-  // them. True if that was anything. REQUIRES: none of these rounds is closed.
-  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {});
+  // Binds the round and those after it, `rounds` in all or up to the next bound one, in chunks of so many elements at
+  // most; 0: of those of the policy. REQUIRES: the round is not bound; rounds >= 1.
+  Binding Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy, KeyRoutes route = {},
+               int64_t chunk_max_elements = 0);
+  // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`, in such chunks. True if
+  // that was anything. REQUIRES: none of these rounds is closed.
+  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {}, int64_t chunk_max_elements = 0);
   // Puts a binding of the state records back. False when it overlaps another one or its rounds are in disorder.
   bool Restore(const Binding& binding);
   // Forgets a round that is closed everywhere.

@@ -93,7 +93,9 @@ TEST(BindingsTest, ACutAfterTheLastRoundMovesNothingAndOneAtTheOldestOpenRoundAl
   bindings.Forget(kKey, Round(1));
   EXPECT_FALSE(bindings.Cut(kKey, Round(5), PolicyVersion(5)));
   EXPECT_EQ(bindings.OldestPolicy(), kPolicy);
-  EXPECT_TRUE(bindings.Cut(kKey, Round(2), PolicyVersion(5)));
+  EXPECT_TRUE(bindings.Cut(kKey, Round(2), PolicyVersion(5), PrecisionRoute::kLowBit, 4000));
+  EXPECT_EQ(bindings.LeasesOf(kKey).back(),
+            (Bindings::Binding{kKey, Round(2), Round(4), PolicyVersion(5), Attempt(0), 4000, PrecisionRoute::kLowBit}));
   EXPECT_EQ(bindings.OldestPolicy(), PolicyVersion(5));
   EXPECT_EQ(bindings.size(), 1u);
   for (uint64_t round = 2; round <= 4; ++round) bindings.Forget(kKey, Round(round));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "core/check.h"
 #include "scheduler/scheduler_limits.h"
+#include "scheduler/state/low_bit_chunks.h"
 
 namespace banyan {
 namespace {
@@ -25,9 +26,19 @@ RoundBook::RoundBook(const KeyTable* keys, std::vector<std::string> node_names, 
                      uint32_t rounds_in_flight)
     : keys_(keys), node_names_(std::move(node_names)), rounds_in_flight_(rounds_in_flight), pacer_(lease) {}
 
-void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count) {
+void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count, int64_t chunk_max_elements) {
   policy_ = policy;
   member_count_ = member_count;
+  chunks_of_[policy] = chunk_max_elements;
+  // A cut under way is to one that was in use.
+  const PolicyVersion oldest = std::min(OldestPolicy(), cut_.value_or(policy));
+  chunks_of_.erase(chunks_of_.begin(), chunks_of_.lower_bound(oldest));
+}
+
+int64_t RoundBook::ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const {
+  const auto known = chunks_of_.find(policy);
+  if (known == chunks_of_.end()) return 0;
+  return ChunkOfRoutes(route, keys_->BordersOf(key).size() + 1, known->second);
 }
 
 RoundOutcome RoundBook::Request(Timestamp now, NodeId node, const PolicyRequest& request) {
@@ -41,7 +52,8 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   pacer_.Measure(now, keys_->version().value());
   is_frozen_ = false;
   has_departed_ = false;
-  UsePolicy(plan.policy, members.size());
+  const auto known = chunks_of_.find(plan.policy);
+  UsePolicy(plan.policy, members.size(), known == chunks_of_.end() ? 0 : known->second);
   closer_.RestartTallies();
   digests_.Clear();
   bindings_.Clear();
@@ -88,7 +100,9 @@ CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
     const auto of_key = begun.find(key);
     // What is closed was begun by all.
     const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, closer_.AfterClosed(key));
-    if (bindings_.HasBelow(key, cut.policy, from)) cut.rounds.push_back({key, from, RouteOf(key, from)});
+    if (!bindings_.HasBelow(key, cut.policy, from)) continue;
+    const KeyRoutes route = RouteOf(key, from);
+    cut.rounds.push_back({key, from, route, ChunkOf(key, cut.policy, route)});
   }
   return cut;
 }
@@ -100,7 +114,7 @@ std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
     if (bindings_.HasBelow(key, policy)) keys.push_back(key);
   }
   for (const CutRecord::Entry& entry : cut.rounds) {
-    BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy, entry.route));
+    BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy, entry.route, entry.chunk_max_elements));
   }
   std::vector<PolicyAnswer::Binding> leases;
   for (const KeyId key : keys) {
@@ -217,7 +231,9 @@ void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   // All members hear of it when the cut is over.
   if (binding.has_value() && cut_.has_value() && binding->policy < *cut_) return;
   if (!binding.has_value()) {
-    binding = bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_, RouteOf(entry.key, entry.round));
+    const KeyRoutes route = RouteOf(entry.key, entry.round);
+    binding =
+        bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_, route, ChunkOf(entry.key, policy_, route));
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);

@@ -72,8 +72,9 @@ class RoundBook {
   }
 
   // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
-  // the first that it governs.
-  void UsePolicy(PolicyVersion policy, size_t member_count);
+  // the first that it governs. Chunks of low-bit rounds follow from `chunk_max_elements`, those of the policy; with 0
+  // they are the same.
+  void UsePolicy(PolicyVersion policy, size_t member_count, int64_t chunk_max_elements = 0);
   // Notes that a member has left: no other round is bound in this epoch. Requests for one wait for the next, if it
   // comes: nodes ask ahead of time.
   void SetDeparted() { has_departed_ = true; }
@@ -161,6 +162,8 @@ class RoundBook {
   KeyRoutes RouteOf(KeyId key, Round round) const {
     return routes_ == nullptr || round == Round(0) ? PrecisionRoute::kPlain : routes_->RouteOf(key);
   }
+  // Returns the largest chunk of rounds with these routes under the policy; 0 for that of the policy.
+  int64_t ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const;
   void CountClosed(KeyId key, Round round, KeyRoutes route) {
     if (round == Round(0)) return;
     if (closed_with_.size() <= key.value()) closed_with_.resize(size_t{key.value()} + 1);
@@ -185,7 +188,8 @@ class RoundBook {
   ResultDigests digests_;
   std::set<ParkedId> parked_;
   const RouteSource* routes_ = nullptr;
-  std::vector<ClosedByRoute> closed_with_;  // by KeyId
+  std::vector<ClosedByRoute> closed_with_;      // by KeyId
+  std::map<PolicyVersion, int64_t> chunks_of_;  // the largest chunk of policies that rounds are, or may be, bound to
 };
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_limits.h"
+#include "scheduler/state/low_bit_chunks.h"
 
 namespace banyan {
 namespace {
@@ -13,6 +14,22 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr KeyId kKey(1);
+
+// Two slices of each key, of which the first is always low-bit.
+class TwoSlices : public RouteSource {
+ public:
+  KeyRoutes RouteOf(KeyId /*key*/) const override {
+    KeyRoutes routes = PrecisionRoute::kLowBit;
+    routes.Set(1, second);
+    return routes;
+  }
+  std::vector<int64_t> BordersOf(const std::string& /*name*/, const TensorShape& /*shape*/) const override {
+    return {4};
+  }
+  PrecisionState State() const override { return {}; }
+
+  PrecisionRoute second = PrecisionRoute::kLowBit;
+};
 
 class RoundBookTest : public ::testing::Test {
  protected:
@@ -48,6 +65,41 @@ TEST_F(RoundBookTest, NewPolicyGovernsRoundsThatAreNotBoundYet) {
   book_.UsePolicy(PolicyVersion(5), 2);
   EXPECT_EQ(Ask(2, 1).answers[0].bindings[0].policy, PolicyVersion(4));
   EXPECT_EQ(Ask(2, 2).answers[0].bindings[0].policy, PolicyVersion(5));
+}
+
+TEST_F(RoundBookTest, RoundsThatAreLowBitThroughoutHaveLargerChunks) {
+  TwoSlices slices;
+  keys_.UseRoutes(&slices);
+  ASSERT_TRUE(keys_.Register({"sliced", 10}).ok());
+  book_.UseRoutes(&slices);
+  book_.UsePolicy(PolicyVersion(5), 2, 1000);
+  const auto chunk_of = [this](uint64_t round) {
+    const RoundOutcome asked = book_.Request(Timestamp(), NodeId(1), PolicyRequest{{{KeyId(2), Round(round)}}});
+    EXPECT_EQ(asked.new_bindings[0].chunk_max_elements, asked.answers[0].bindings[0].chunk_max_elements);
+    return asked.new_bindings[0].chunk_max_elements;
+  };
+  EXPECT_EQ(chunk_of(0), 0) << "no sum";
+  EXPECT_EQ(chunk_of(1), LowBitChunk(1000));
+  slices.second = PrecisionRoute::kFallback;
+  EXPECT_EQ(chunk_of(2), 0) << "floats among them";
+}
+
+TEST_F(RoundBookTest, ACutToLowBitRoundsHasTheirChunks) {
+  TwoSlices slices;
+  slices.second = PrecisionRoute::kPlain;
+  keys_.UseRoutes(&slices);
+  ASSERT_TRUE(keys_.Register({"sliced", 10}).ok());
+  book_.UseRoutes(&slices);
+  const KeyId sliced(2);
+  book_.Request(Timestamp(), NodeId(1), PolicyRequest{{{sliced, Round(1)}}});
+  slices.second = PrecisionRoute::kLowBit;
+  book_.UsePolicy(PolicyVersion(5), 2, 1000);
+  book_.BeginCut(PolicyVersion(5));
+  const CutRecord cut = book_.PlanCut({{sliced, Round(1)}});
+  EXPECT_THAT(cut.rounds, ElementsAre(CutRecord::Entry{sliced, Round(1), slices.RouteOf(sliced), LowBitChunk(1000)}));
+  const std::vector<PolicyAnswer::Binding> told = book_.FinishCut(cut);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].chunk_max_elements, LowBitChunk(1000));
 }
 
 TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {

@@ -58,7 +58,8 @@ class Replay {
   absl::Status operator()(const CutRecord& record) {
     if (!HasPolicy(record.policy)) return absl::DataLossError("a cut without its policy");
     for (const CutRecord::Entry& entry : record.rounds) {
-      if (!HasKey(entry.key) || !state_.rounds.Cut(entry.key, entry.round, record.policy, entry.route)) {
+      if (!HasKey(entry.key) ||
+          !state_.rounds.Cut(entry.key, entry.round, record.policy, entry.route, entry.chunk_max_elements)) {
         return absl::DataLossError("a cut of rounds that no earlier policy governs, or that have closed");
       }
     }

@@ -55,12 +55,12 @@ std::vector<StateRecord> RunningJob(const std::vector<StateRecord>& more) {
 
 TEST(RecoveredStateTest, ACutMovesTheRestOfLeasesAndKeepsTheOldPolicyWhileItGovernsOpenRounds) {
   const std::vector<StateRecord> cut = {BindingOf(1, 1, 9, 1), PolicyOf(2, 1),
-                                        CutRecord{PolicyVersion(2), {{KeyId(1), Round(4)}}}};
+                                        CutRecord{PolicyVersion(2), {{KeyId(1), Round(4), {}, 4000}}}};
   const absl::StatusOr<RecoveredState> state = Replay(RunningJob(cut));
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_THAT(state->policies, SizeIs(2));
   EXPECT_EQ(state->rounds.OpenBindings().back(),
-            (BoundRounds{KeyId(1), Round(4), Round(9), PolicyVersion(2), Attempt(0)}));
+            (BoundRounds{KeyId(1), Round(4), Round(9), PolicyVersion(2), Attempt(0), 4000}));
   for (const CutRecord& wrong :
        {CutRecord{PolicyVersion(3), {{KeyId(1), Round(4)}}}, CutRecord{PolicyVersion(2), {{KeyId(2), Round(4)}}},
         CutRecord{PolicyVersion(2), {{KeyId(1), Round(10)}}}}) {

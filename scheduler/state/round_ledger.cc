@@ -22,7 +22,7 @@ bool RoundLedger::Bind(const Binding& binding) {
   return false;
 }
 
-bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) {
+bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route, int64_t chunk_max_elements) {
   const auto found = leases_.find(key);
   if (found == leases_.end()) return false;
   const auto closed = closed_.find(key);
@@ -35,8 +35,12 @@ bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes rou
     if (lease->second.policy >= policy || lease->second.last < from) continue;
     has_any = true;
     const Round first = std::max(lease->first, from);
-    const Lease rest = {
-        lease->second.last, policy, lease->second.attempt, 0, CountOpen(first, lease->second.last, over), route};
+    const Lease rest = {lease->second.last,
+                        policy,
+                        lease->second.attempt,
+                        chunk_max_elements,
+                        CountOpen(first, lease->second.last, over),
+                        route};
     if (first == lease->first) {
       lease->second = rest;
       continue;

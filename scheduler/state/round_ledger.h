@@ -24,9 +24,9 @@ class RoundLedger {
 
   // Adds a lease. False when it overlaps another one or all its rounds are closed.
   bool Bind(const Binding& binding);
-  // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`. False when that is
-  // nothing, or a round of it is closed.
-  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {});
+  // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`, in chunks of so many
+  // elements; 0: of those of the policy. False when that is nothing, or a round of it is closed.
+  bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {}, int64_t chunk_max_elements = 0);
   // Closes a round. False when no lease has it open.
   bool Close(KeyId key, Round round);
   // Takes the closed rounds of a key, whose leases come before. False when the key has closed rounds already.

@@ -43,6 +43,9 @@ TEST(RoundLedgerTest, ACutGivesTheRestToALaterPolicy) {
   EXPECT_TRUE(ledger.Cut(kKey, Round(3), PolicyVersion(7)));
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(3, 9, 7), Lease(10, 12, 7)));
   EXPECT_TRUE(ledger.Close(kKey, Round(4)));
+  EXPECT_TRUE(ledger.Cut(kKey, Round(11), PolicyVersion(8), PrecisionRoute::kLowBit, 4000));
+  EXPECT_EQ(ledger.OpenBindings().back(),
+            (BoundRounds{kKey, Round(11), Round(12), PolicyVersion(8), Attempt(0), 4000, PrecisionRoute::kLowBit}));
   EXPECT_FALSE(ledger.Cut(kKey, Round(4), PolicyVersion(8))) << "a closed round";
   EXPECT_FALSE(ledger.Cut(kKey, Round(13), PolicyVersion(8))) << "nothing is bound there";
   EXPECT_FALSE(ledger.Cut(kKey, Round(5), PolicyVersion(7))) << "no earlier policy governs anything";

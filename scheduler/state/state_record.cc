@@ -117,6 +117,7 @@ struct Encoder {
       added.set_key(entry.key.value());
       added.set_round(entry.round.value());
       added.set_route(entry.route.bits());
+      added.set_chunk_max_elements(entry.chunk_max_elements);
       added.set_more_keys(more_keys);
     });
   }
@@ -236,7 +237,9 @@ absl::StatusOr<StateRecord> ReadCut(const state::Cut& from) {
   record.policy = PolicyVersion(from.policy());
   for (const state::CutKey& cut : from.rounds()) {
     if (!KeyRoutes::IsRoutes(cut.route())) return Malformed("a cut to an unknown route");
-    const CutRecord::Entry first = {KeyId(cut.key()), Round(cut.round()), KeyRoutes::OfBits(cut.route())};
+    if (cut.chunk_max_elements() < 0) return Malformed("a cut to chunks of no elements");
+    const CutRecord::Entry first = {KeyId(cut.key()), Round(cut.round()), KeyRoutes::OfBits(cut.route()),
+                                    cut.chunk_max_elements()};
     if (!AddKeyRun(first, cut.more_keys(), kMostEntries, record.rounds)) return Malformed("too many keys in a cut");
   }
   return StateRecord(std::move(record));

@@ -78,7 +78,8 @@ struct CutRecord {
   struct Entry {
     KeyId key;
     Round round;
-    KeyRoutes route = {};  // from then on
+    KeyRoutes route = {};            // from then on
+    int64_t chunk_max_elements = 0;  // from then on; 0: those of the policy
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   PolicyVersion policy;

@@ -68,6 +68,11 @@ TEST(StateRecordTest, RefusesAnUnknownRoute) {
   }
 }
 
+TEST(StateRecordTest, RefusesACutToChunksOfNoElements) {
+  const CutRecord cut = {PolicyVersion(4), {{KeyId(1), Round(8), {}, -1}}};
+  EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(cut)).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(StateRecordTest, RefusesAnUnknownTypeOfElements) {
   const KeysRecord keys = {KeyId(1), {{"w", 3, {{}, static_cast<DataType>(static_cast<int>(kLastElementType) + 1)}}}};
   EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(keys)).status().code(), absl::StatusCode::kDataLoss);

@@ -17,7 +17,8 @@ struct ReducerJob {
   // What a node sends at most, and what it takes at most. Each link has as much.
   double node_bps = 10e9;
   absl::Duration delay = absl::Microseconds(100);  // of each link, one way
-  // What the one thread of a node reads and writes when it casts and counts votes; it sums floats at kSumBytesPerSecond
+  int threads = 1;                                 // of each node, that compute at once
+  // What a thread of a node reads and writes when it casts and counts votes; it sums floats at kSumBytesPerSecond
   // (topology/evaluation/round_time.h).
   double vote_bytes_per_second = 10e9;
   LowBitFamily family = LowBitFamily::kBinary;

@@ -92,7 +92,7 @@ ClusterOptions MakeClusterOptions(const ReducerJob& job, ReducerRoute route) {
   cluster.plan.compute_time = kComputeTime;
   cluster.plan.loss = [](Round round) { return 1 / static_cast<double>(round.value()); };
   cluster.process.step_costs = StepCosts();
-  cluster.process.compute_threads = 1;  // as nodes have unless they are told otherwise
+  cluster.process.compute_threads = static_cast<uint32_t>(job.threads);
   cluster.process.memory_bytes_per_second = kSumBytesPerSecond;
   cluster.process.vote_slowness = kSumBytesPerSecond / job.vote_bytes_per_second;
   cluster.check_messages = false;

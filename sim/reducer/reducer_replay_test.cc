@@ -40,6 +40,7 @@ TEST(ReducerReplayTest, GuardedRoundsAreNoSlowerThanFloats) {
   ReducerGrid grid;
   grid.nodes = {2, 4};
   grid.workers = {1, 4};
+  grid.threads = {1, 3};
   grid.node_bps = {100e6, 10e9};
   grid.vote_bytes_per_second = {10e9, 100e6};
   grid.families = {LowBitFamily::kBinary, LowBitFamily::kTernary};
@@ -50,8 +51,8 @@ TEST(ReducerReplayTest, GuardedRoundsAreNoSlowerThanFloats) {
   EXPECT_EQ(told, grid.size());
   for (const ReducerPoint& point : *points) {
     const std::string what =
-        absl::StrFormat("%d nodes of %d, %g Mbit/s, votes at %g MB/s", point.job.nodes, point.job.workers,
-                        point.job.node_bps / 1e6, point.job.vote_bytes_per_second / 1e6);
+        absl::StrFormat("%d nodes of %d, %d threads, %g Mbit/s, votes at %g MB/s", point.job.nodes, point.job.workers,
+                        point.job.threads, point.job.node_bps / 1e6, point.job.vote_bytes_per_second / 1e6);
     EXPECT_LE(point.guarded_part(), 1.02) << what;
     const bool is_slow_link = point.job.node_bps < 1e9;
     const bool is_slow_endpoint = point.job.vote_bytes_per_second < 1e9;

@@ -12,15 +12,18 @@ std::vector<ReducerJob> JobsOf(const ReducerJob& job, const ReducerGrid& grid) {
   ReducerJob next = job;
   for (const int nodes : grid.nodes) {
     for (const int workers : grid.workers) {
-      for (const double node_bps : grid.node_bps) {
-        for (const double vote_bytes_per_second : grid.vote_bytes_per_second) {
-          for (const LowBitFamily family : grid.families) {
-            next.nodes = nodes;
-            next.workers = workers;
-            next.node_bps = node_bps;
-            next.vote_bytes_per_second = vote_bytes_per_second;
-            next.family = family;
-            jobs.push_back(next);
+      for (const int threads : grid.threads) {
+        for (const double node_bps : grid.node_bps) {
+          for (const double vote_bytes_per_second : grid.vote_bytes_per_second) {
+            for (const LowBitFamily family : grid.families) {
+              next.nodes = nodes;
+              next.workers = workers;
+              next.threads = threads;
+              next.node_bps = node_bps;
+              next.vote_bytes_per_second = vote_bytes_per_second;
+              next.family = family;
+              jobs.push_back(next);
+            }
           }
         }
       }
@@ -30,8 +33,8 @@ std::vector<ReducerJob> JobsOf(const ReducerJob& job, const ReducerGrid& grid) {
 }
 
 bool HaveSameFloats(const ReducerJob& a, const ReducerJob& b) {
-  return a.nodes == b.nodes && a.workers == b.workers && a.node_bps == b.node_bps && a.delay == b.delay &&
-         a.buckets == b.buckets;
+  return a.nodes == b.nodes && a.workers == b.workers && a.threads == b.threads && a.node_bps == b.node_bps &&
+         a.delay == b.delay && a.buckets == b.buckets;
 }
 
 absl::StatusOr<ReducerPoint> WithVotes(ReducerPoint point) {
@@ -47,7 +50,8 @@ absl::StatusOr<ReducerPoint> WithVotes(ReducerPoint point) {
 }  // namespace
 
 size_t ReducerGrid::size() const {
-  return nodes.size() * workers.size() * node_bps.size() * vote_bytes_per_second.size() * families.size();
+  return nodes.size() * workers.size() * threads.size() * node_bps.size() * vote_bytes_per_second.size() *
+         families.size();
 }
 
 absl::StatusOr<ReducerPoint> ReplayPoint(const ReducerJob& job) {

@@ -17,6 +17,7 @@ namespace banyan {
 struct ReducerGrid {
   std::vector<int> nodes;
   std::vector<int> workers;
+  std::vector<int> threads = {1};  // as nodes have unless they are told otherwise
   std::vector<double> node_bps;
   std::vector<double> vote_bytes_per_second;
   std::vector<LowBitFamily> families;

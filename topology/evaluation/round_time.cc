@@ -45,6 +45,8 @@ class RoundShop {
   // Returns what each node's processor takes to cast votes on the tensor, as jobs of kinds of their own. REQUIRES:
   // processors are stations.
   std::vector<FlowShop::Job> Casts(const PlannedTensor& tensor);
+  // Returns how long the busiest node takes for that where it does nothing else, in seconds.
+  double LongestCast(const PlannedTensor& tensor) const;
 
  private:
   // The steps so far of one tree.
@@ -58,6 +60,11 @@ class RoundShop {
   // the chunk needs `arrivals` of its kind.
   std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals, double part,
                              Itinerary& itinerary);
+  // Returns what one thread takes to cast the votes of a node's workers on the tensor, in seconds.
+  static double CastSeconds(const PlannedTensor& tensor, const RoundWork::Processor& processor) {
+    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
+    return bytes / processor.cast_rate;
+  }
   // Adds the work of a node's processor on a chunk, if processors are stations: seconds for each element.
   void Process(NodeId node, double seconds_per_element, std::vector<size_t>& after, Itinerary& itinerary) const;
   // Returns the bits of an element's votes from below these voters.
@@ -196,7 +203,9 @@ double RoundShop::UpPart(double voters) const {
 void RoundShop::Process(NodeId node, double seconds_per_element, std::vector<size_t>& after,
                         Itinerary& itinerary) const {
   if (work_ == nullptr) return;
-  Visit(processors_[*view_.IndexOf(node)], 0, seconds_per_element * kProcessorBps / element_bits_, after, itinerary);
+  const size_t at = *view_.IndexOf(node);
+  const double part = seconds_per_element / work_->processors[at].threads * kProcessorBps / element_bits_;
+  Visit(processors_[at], 0, part, after, itinerary);
 }
 
 double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const {
@@ -261,10 +270,18 @@ std::vector<FlowShop::Job> RoundShop::Casts(const PlannedTensor& tensor) {
   std::vector<FlowShop::Job> casts;
   for (size_t node = 0; node < processors_.size() && work_->is_low_bit; ++node) {
     const RoundWork::Processor& processor = work_->processors[node];
-    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
-    casts.push_back({shop_.AddKind({{processors_[node], 0, {}, 1}}), bytes / processor.cast_rate * kProcessorBps});
+    const double seconds = CastSeconds(tensor, processor) / processor.threads;
+    casts.push_back({shop_.AddKind({{processors_[node], 0, {}, 1}}), seconds * kProcessorBps});
   }
   return casts;
+}
+
+double RoundShop::LongestCast(const PlannedTensor& tensor) const {
+  double longest_s = 0;
+  for (const RoundWork::Processor& processor : work_->processors) {
+    if (work_->is_low_bit) longest_s = std::max(longest_s, CastSeconds(tensor, processor));
+  }
+  return longest_s;
 }
 
 double RoundShop::LongestProcessing(const std::vector<FlowShop::Job>& jobs) const {
@@ -347,7 +364,7 @@ TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const 
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
   const double time_s =
-      round.shop().LongestWork(casts) + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
+      round.LongestCast(tensor) + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
   return {absl::Seconds(time_s), absl::Seconds(round.shop().LongestWork(all))};
 }
 

@@ -49,9 +49,10 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, cons
 
 // What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
 struct RoundWork {
-  // Bytes of memory per second.
+  // Bytes of memory per second, of one thread.
   struct Processor {
     double workers = 1;
+    double threads = 1;                      // that compute at once, each on another chunk
     double sum_rate = kSumBytesPerSecond;    // adding up and reading floats
     double cast_rate = kSumBytesPerSecond;   // turning gradients into votes
     double count_rate = kSumBytesPerSecond;  // adding up votes
@@ -69,8 +70,8 @@ struct TensorRound {
 };
 
 // Predicts a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works on a chunk
-// before it sends it. Votes are cast of a whole tensor before the first chunk leaves, and are as wide as the voters
-// below an edge make them.
+// before it sends it. Votes are cast of a whole tensor, by one thread, before the first chunk leaves, and are as wide
+// as the voters below an edge make them. Of many tensors all threads cast at once.
 TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
                            const RoundWork& work);
 

@@ -90,6 +90,24 @@ TEST(RoundTimeTest, TellsHowLongTheBusiestLinkOrProcessorWorks) {
   work.processors[1].workers = 2;
   work.processors[1].cast_rate = 1e6;
   EXPECT_NEAR(busy_ms(), 2.0 * 2 * 4 * 1000 / 1e6 * 1000, 0.1) << "a processor that casts the votes of two";
+  work.processors[1].threads = 4;
+  EXPECT_NEAR(busy_ms(), 2.0 * 2 * 4 * 1000 / 1e6 * 1000 / 4, 0.1) << "four threads, each with another tensor";
+}
+
+TEST(RoundTimeTest, ThreadsSumTheChunksOfATensorAtOnceAndOneCastsItsVotes) {
+  RoundWork work;
+  work.processors.resize(3);
+  // Links count little beside them.
+  for (RoundWork::Processor& processor : work.processors) processor.sum_rate = processor.cast_rate = 1e4;
+  const auto seconds = [&](double threads) {
+    for (RoundWork::Processor& processor : work.processors) processor.threads = threads;
+    return absl::ToDoubleSeconds(PredictRoundOf(OnA(Line()), Line(), 100'000, work).time);
+  };
+  EXPECT_NEAR(seconds(4), seconds(1) / 4, 0.01 * seconds(1));
+  work.is_low_bit = true;
+  const double casting_s = 2.0 * 4 * 100'000 / 1e4;
+  EXPECT_GT(seconds(4), casting_s);
+  EXPECT_LT(seconds(4), seconds(1));
 }
 
 TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
