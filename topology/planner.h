@@ -35,6 +35,8 @@ struct PlannerConfig {
   int64_t chunk_min_elements = 4096;  // packed: the smallest chunks that it may choose
   // The model's tensors in KeyId order; empty while the model is unknown.
   std::vector<PlannedTensor> tensors;
+  // Of the bits of the tensors' elements what links carry, with codecs and votes as they go now.
+  double sent_part = 1;
   std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
   // packed: what a round of the model may cost, in the currency of the links' prices; empty: whatever it does. Where
   // it has a value and the model is not known, the plan is of the cheapest trees.

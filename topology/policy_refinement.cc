@@ -49,9 +49,9 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
 // Trees that were chosen for a model gave up rate for fewer hops. Auxiliary paths would add just that rate, and they
 // are more hops.
 void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
-  if (!FitsTreesToModel(config)) return ValueOn(view, config.tensors, policy);
+  if (!FitsTreesToModel(config)) return ValueOn(view, config.tensors, policy, config.sent_part);
   std::vector<Route> auxiliary_paths = std::exchange(policy.auxiliary, {});
-  ValueOn(view, config.tensors, policy);
+  ValueOn(view, config.tensors, policy, config.sent_part);
   for (Route& auxiliary_path : auxiliary_paths) auxiliary_path.share = 0;
   policy.auxiliary = std::move(auxiliary_paths);
 }

@@ -28,12 +28,8 @@ bool IsClose(const Policy& refreshed, const Policy& planned) {
 }  // namespace
 
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
-                                 std::optional<Policy> in_use, std::optional<Policy> former, double sent_part)
-    : view_(std::move(view)),
-      members_(std::move(members)),
-      config_(std::move(config)),
-      former_(std::move(former)),
-      sent_part_(sent_part) {
+                                 std::optional<Policy> in_use, std::optional<Policy> former)
+    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), former_(std::move(former)) {
   if (in_use.has_value()) in_use_ = InUse{*in_use, *in_use};
 }
 
@@ -49,25 +45,15 @@ void PlanComputation::Run() {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
   if (in_use_.has_value()) ValueInUse(*restricted);
-  if (former_.has_value()) ValueAsPublished(*restricted, config_.tensors, *former_);
-  ValueAsSent(*restricted);
+  if (former_.has_value()) ValueAsPublished(*restricted, config_.tensors, *former_, config_.sent_part);
 }
 
 void PlanComputation::ValueInUse(const NetworkView& view) {
-  ValueAsPublished(view, config_.tensors, in_use_->as_published);
+  ValueAsPublished(view, config_.tensors, in_use_->as_published, config_.sent_part);
   Policy& refreshed = in_use_->refreshed;
   refreshed.bound_bps = policy_->bound_bps;
   RefreshShares(config_, view, refreshed);
   if (IsClose(refreshed, *policy_) && !IsTooDear(refreshed, view)) policy_ = refreshed;
-}
-
-void PlanComputation::ValueAsSent(const NetworkView& view) {
-  const auto as_sent = [&](const Policy& policy) {
-    return sent_part_ == 1 ? policy.round_time : RoundTimeOf(policy, view, config_.tensors, sent_part_);
-  };
-  as_sent_.planned = as_sent(*policy_);
-  if (in_use_.has_value()) as_sent_.in_use = as_sent(in_use_->as_published);
-  if (former_.has_value()) as_sent_.former = as_sent(*former_);
 }
 
 bool PlanComputation::IsTooDear(const Policy& refreshed, const NetworkView& view) const {

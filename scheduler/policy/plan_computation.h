@@ -27,18 +27,10 @@ class PlanComputation : public Computation {
     Policy refreshed;     // with the shares of trees and auxiliary paths that suit the view
   };
 
-  // How long rounds take, as nodes send them now.
-  struct AsSent {
-    absl::Duration planned;
-    absl::Duration in_use;  // as published
-    absl::Duration former;  // likewise
-  };
-
   // Plans for the nodes `members` of `view`. Values on it the policy that is in use among them, and the former one that
-  // may come back, if there are any. Nodes send `sent_part` of the tensors' bits.
+  // may come back, if there are any.
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
-                  std::optional<Policy> in_use = std::nullopt, std::optional<Policy> former = std::nullopt,
-                  double sent_part = 1);
+                  std::optional<Policy> in_use = std::nullopt, std::optional<Policy> former = std::nullopt);
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -51,12 +43,9 @@ class PlanComputation : public Computation {
   // After Run that gave a policy: how long a round of the former one takes on the view, as nodes knew it. REQUIRES:
   // there is a former one.
   absl::Duration former_round_time() const { return former_->round_time; }
-  // After Run that gave a policy; zero of one that there is not.
-  const AsSent& as_sent() const { return as_sent_; }
 
  private:
   void ValueInUse(const NetworkView& view);
-  void ValueAsSent(const NetworkView& view);
   // Tells if a round of the policy in use costs more than the budget allows, or than the plan does.
   bool IsTooDear(const Policy& refreshed, const NetworkView& view) const;
 
@@ -65,8 +54,6 @@ class PlanComputation : public Computation {
   PlannerConfig config_;
   std::optional<InUse> in_use_;
   std::optional<Policy> former_;
-  double sent_part_;
-  AsSent as_sent_;
   absl::StatusOr<Policy> policy_;
 };
 

@@ -183,11 +183,11 @@ PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
     former = trial_.former();
   }
   if (in_use.has_value()) config.current_trees = in_use->trees;
-  const double sent_part = SentPart(config.tensors);
+  config.sent_part = SentPart(config.tensors);
   last_computation_ = last_computation_.Next();
   plan.id = last_computation_;
   PlanRequest request{plan.id, std::make_unique<PlanComputation>(plan.view, plan.members, std::move(config),
-                                                                 std::move(in_use), std::move(former), sent_part)};
+                                                                 std::move(in_use), std::move(former))};
   plan_ = std::move(plan);
   links_.MarkPlanned();
   formulation_.NotePlanned(now);
@@ -225,7 +225,7 @@ PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanC
   if (TrialLooksBad(now)) {
     PlanDecision ended = EndTrial(now, plan, computation.former_round_time());
     if (ended.kind == Kind::kGoBack) {
-      predicted_round_ = computation.as_sent().former;
+      predicted_round_ = computation.former_round_time();
       return ended;
     }
     decision.note = std::move(ended.reason);
@@ -239,8 +239,7 @@ PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanC
   if (verdict.kind != Verdict::Kind::kKeep && !held.empty()) {
     verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", but ", held)};
   }
-  predicted_round_ = verdict.kind == Verdict::Kind::kAdopt ? computation.as_sent().planned
-                                                           : round_times_.Credible(computation.as_sent().in_use, since);
+  predicted_round_ = verdict.kind == Verdict::Kind::kAdopt ? policy.round_time : in_use.as_published.round_time;
   decision.reason = absl::StrCat(plan.reason, ", and ", verdict.why);
   if (verdict.kind == Verdict::Kind::kKeep) {
     round_times_.Learn(predicted, since);

@@ -12,11 +12,11 @@ namespace {
 // that is read and written at kSumBytesPerSecond.
 constexpr double kBytesPerVisit = 2.5e-6 * kSumBytesPerSecond;
 
-// Bits of an element of the root's decision (compression/counts/vote_frame.h); of a mean they are the counts.
-double ResultBits(const VoteRules& rules) {
-  const bool has_one_plane = rules.family == LowBitFamily::kBinary && rules.tie == TieRule::kPositive &&
-                             rules.aggregate != VoteAggregate::kMean;
-  return has_one_plane ? 1 : 2;
+// Bits of an element of the root's decision on so many votes (compression/counts/vote_frame.h); of a mean they are the
+// counts.
+double ResultBits(const VoteRules& rules, double voters) {
+  if (rules.aggregate == VoteAggregate::kMean) return BitsOfVotes(voters, HasZeroVotes(rules));
+  return rules.family == LowBitFamily::kBinary && rules.tie == TieRule::kPositive ? 1 : 2;
 }
 
 }  // namespace
@@ -40,7 +40,9 @@ RoundForecast::Prediction RoundForecast::Predict(const GuardedSize& size) const 
   const TensorRound full = PredictRoundOf(policy_, view_, tensor, work);
   work.is_low_bit = true;
   work.has_zero_votes = HasZeroVotes(rules_);
-  work.result_bits = ResultBits(rules_);
+  double voters = 0;
+  for (const RoundWork::Processor& processor : processors_) voters += processor.workers;
+  work.result_bits = ResultBits(rules_, voters);
   Policy low_bit = policy_;
   low_bit.chunk_max_elements = LowBitChunk(policy_.chunk_max_elements);
   return {PredictRoundOf(low_bit, view_, tensor, work), full};

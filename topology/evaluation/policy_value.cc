@@ -52,9 +52,8 @@ void SetRates(const NetworkView& view, Policy& policy) {
   for (size_t i = 0; i < division.shares.size(); ++i) policy.auxiliary[i].share = division.shares[i];
 }
 
-}  // namespace
-
-// The prediction knows no auxiliary paths; what they add to the rate is taken off the time in which chunks flow.
+// Of a policy that is valued on the view. The prediction knows no auxiliary paths; what they add to the rate is taken
+// off the time in which chunks flow.
 absl::Duration RoundTimeOf(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
                            double sent_part) {
   if (tensors.empty()) return absl::ZeroDuration();
@@ -65,17 +64,20 @@ absl::Duration RoundTimeOf(const Policy& policy, const NetworkView& view, const 
   return PredictRoundTime(policy, view, tensors, sent_part) - absl::Seconds(bits / policy.rate_bps) + on_auxiliary_path;
 }
 
-void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
+}  // namespace
+
+void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy, double sent_part) {
   SetRates(view, policy);
-  policy.round_time = RoundTimeOf(policy, view, tensors);
+  policy.round_time = RoundTimeOf(policy, view, tensors, sent_part);
 }
 
-void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
+void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
+                      double sent_part) {
   const auto is_planned = [](const Route& auxiliary_path) { return auxiliary_path.share > 0; };
   const auto others = std::stable_partition(policy.auxiliary.begin(), policy.auxiliary.end(), is_planned);
   const std::vector<Route> unplanned(others, policy.auxiliary.end());
   policy.auxiliary.erase(others, policy.auxiliary.end());
-  ValueOn(view, tensors, policy);
+  ValueOn(view, tensors, policy, sent_part);
   policy.auxiliary.insert(policy.auxiliary.end(), unplanned.begin(), unplanned.end());
 }
 

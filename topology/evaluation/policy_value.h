@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "topology/network_view.h"
 #include "topology/planned_tensor.h"
 #include "topology/policy.h"
@@ -14,19 +13,16 @@
 namespace banyan {
 
 // Sets the rates of `policy`, its round time, and the parts that its auxiliary paths take, to what they are on `view`.
-// They are for a model with tensors of the sizes `tensors` (in KeyId order; empty when unknown). A path over a
-// link that has vanished carries nothing. Rates are 0 and the round time is infinite in two cases: nothing else carries
-// a tree edge, or the members are not the nodes of the view.
-void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
+// They are for a model with tensors of the sizes `tensors` (in KeyId order; empty when unknown), of whose bits links
+// carry `sent_part` (topology/evaluation/round_time.h). A path over a link that has vanished carries nothing. Rates are
+// 0 and the round time is infinite in two cases: nothing else carries a tree edge, or the members are not the nodes of
+// the view.
+void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy, double sent_part = 1);
 
 // Likewise, but with those auxiliary paths only that `policy` has shares for: nodes use others only when something is
 // wrong.
-void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
-
-// Returns the time of a round under a policy that is valued on the view, where links carry `sent_part` of the tensors'
-// bits (topology/evaluation/round_time.h).
-absl::Duration RoundTimeOf(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
-                           double sent_part = 1);
+void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
+                      double sent_part = 1);
 
 }  // namespace banyan
 

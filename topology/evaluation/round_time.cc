@@ -68,7 +68,7 @@ class RoundShop {
   // Adds the work of a node's processor on a chunk, if processors are stations: seconds for each element.
   void Process(NodeId node, double seconds_per_element, std::vector<size_t>& after, Itinerary& itinerary) const;
   // Returns the bits of an element's votes from below these voters.
-  double VoteBits(double voters) const;
+  double VoteBits(double voters) const { return BitsOfVotes(voters, work_->has_zero_votes); }
   // Returns the part of an element's bits that goes up from below these voters.
   double UpPart(double voters) const;
   // Returns what a node's processor takes for an element on its way up, with votes or sums of `children`, and of
@@ -190,10 +190,6 @@ void RoundShop::CountSums(const Tree& tree) {
   std::vector<double>& passes = sum_passes_.emplace_back(view_.nodes().size(), kReading);
   for (const auto& [node, parent] : tree.reduce_parent) passes[*view_.IndexOf(parent)] += kAdding;
   passes[*view_.IndexOf(tree.root)] += kDividing;
-}
-
-double RoundShop::VoteBits(double voters) const {
-  return std::ceil(std::log2(voters + 1)) * (work_->has_zero_votes ? 2 : 1);
 }
 
 double RoundShop::UpPart(double voters) const {
@@ -322,6 +318,10 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<Planne
 }
 
 }  // namespace
+
+double BitsOfVotes(double voters, bool has_zero_votes) {
+  return std::ceil(std::log2(voters + 1)) * (has_zero_votes ? 2 : 1);
+}
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<PlannedTensor>& tensors, double sent_part) {

@@ -47,6 +47,9 @@ struct RoundPrediction {
 RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
                              double sent_part = 1);
 
+// Returns the bits that the counts of so many votes on an element take (compression/counts/vote_frame.h).
+double BitsOfVotes(double voters, bool has_zero_votes);
+
 // What a round of one tensor is made of, as floats or as votes, and how fast one thread of each node works on it.
 struct RoundWork {
   // Bytes of memory per second, of one thread.

@@ -20,16 +20,16 @@ struct Size {
 }  // namespace
 
 absl::Duration FitChunks(const NetworkView& view, const std::vector<PlannedTensor>& tensors, int64_t least_elements,
-                         Policy& policy) {
+                         Policy& policy, double sent_part) {
   const int64_t elements = ElementsOf(tensors);
-  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensors)}};
+  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensors, sent_part)}};
   absl::Duration shortest = sizes.front().round_time;
   const int64_t least = std::max(least_elements, kLeastFittedElements);
   for (int64_t size = policy.chunk_max_elements / 2; size >= least; size /= 2) {
     if (elements / size > kMostFittedChunks || sizes.back().round_time > kWorse * shortest) break;
     Policy smaller = policy;
     smaller.chunk_max_elements = size;
-    sizes.push_back({size, PredictRoundTime(smaller, view, tensors)});
+    sizes.push_back({size, PredictRoundTime(smaller, view, tensors, sent_part)});
     shortest = std::min(shortest, sizes.back().round_time);
   }
   const auto largest =

@@ -22,9 +22,10 @@ inline constexpr int64_t kLeastFittedElements = 160;
 // Lowers policy.chunk_max_elements, by halves and not below `least_elements` and kLeastFittedElements. Takes the
 // largest size with which a round of a model with these tensors is predicted to take within three hundredths of the
 // shortest time: each chunk costs processors time that they would have for training. Returns the time that is predicted
-// for that size. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
+// for that size. Links carry `sent_part` of the tensors' bits. Leaves rates and round_time as they are: ValueOn
+// follows. REQUIRES: as PredictRoundTime.
 absl::Duration FitChunks(const NetworkView& view, const std::vector<PlannedTensor>& tensors, int64_t least_elements,
-                         Policy& policy);
+                         Policy& policy, double sent_part = 1);
 
 }  // namespace banyan
 

@@ -78,7 +78,9 @@ class ModelFit {
     return std::tie(a.too_dear, a.round_time) < std::tie(b.too_dear, b.round_time);
   }
 
-  absl::Duration Time(const Policy& policy) const { return PredictRoundTime(policy, view_, config_.tensors); }
+  absl::Duration Time(const Policy& policy) const {
+    return PredictRoundTime(policy, view_, config_.tensors, config_.sent_part);
+  }
   // With the chunks that suit it.
   Candidate Fitted(Policy policy) const;
   // With the shares that keep it within the budget, if there is one.
@@ -99,7 +101,7 @@ class ModelFit {
 
 ModelFit::Candidate ModelFit::Fitted(Policy policy) const {
   policy.chunk_max_elements = config_.chunk_max_elements;
-  const absl::Duration time = FitChunks(view_, config_.tensors, config_.chunk_min_elements, policy);
+  const absl::Duration time = FitChunks(view_, config_.tensors, config_.chunk_min_elements, policy, config_.sent_part);
   return {std::move(policy), time};
 }
 
@@ -133,7 +135,7 @@ std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, st
 }
 
 std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
-  const double bits = BitsOf(config_.tensors);
+  const double bits = config_.sent_part * BitsOf(config_.tensors);
   std::vector<Candidate> candidates;
   for (const int roots : RootsToTry(config_, static_cast<int>(view_.nodes().size()))) {
     PlannerConfig few = rates_only_;
@@ -149,7 +151,7 @@ Policy ModelFit::WithSearchedShares(Candidate best) const {
   Policy rounded = best.policy;
   RoundShares(view_, config_.tensors, rounded);
   Policy chosen = Time(rounded) <= best.round_time ? std::move(rounded) : std::move(best.policy);
-  SearchShares(view_, config_.tensors, chosen);
+  SearchShares(view_, config_.tensors, chosen, config_.sent_part);
   if (!config_.budget_per_round.has_value()) return chosen;
   // The search knows nothing of prices.
   Candidate searched = Held({std::move(chosen), absl::InfiniteDuration()});

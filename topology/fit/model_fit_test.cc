@@ -48,6 +48,24 @@ TEST(ModelFitTest, RoundsOnMeshesAreNotFarFromTheBound) { EXPECT_LT(MeanTimes(fa
 // A job begins with a plan for no model, and plans again from these trees when it knows the model.
 TEST(ModelFitTest, TreesInUseDoNotMakeThePlanWorse) { EXPECT_LT(MeanTimes(true), kGood); }
 
+// Where few bits of the model travel, delays count for more, and larger chunks fill pipelines as soon.
+TEST(ModelFitTest, PlansForTheBitsThatTravel) {
+  constexpr double kSentPart = 1.0 / 16;
+  double for_sent = 0, for_floats = 0;
+  for (uint64_t seed = 1; seed <= kDraws; ++seed) {
+    const NetworkView view = RandomNetwork(9, 8, seed);
+    PlannerConfig config = Packed();
+    config.tensors = {2'500'000};
+    const Policy of_floats = *MakePolicy(view, config);
+    config.sent_part = kSentPart;
+    const Policy of_sent = *MakePolicy(view, config);
+    EXPECT_LT(of_sent.round_time, of_floats.round_time);
+    for_sent += absl::ToDoubleSeconds(of_sent.round_time);
+    for_floats += absl::ToDoubleSeconds(PredictRoundTime(of_floats, view, config.tensors, kSentPart));
+  }
+  EXPECT_LT(for_sent, 0.97 * for_floats);
+}
+
 // The trees gave up a part of the rate for fewer hops: chunks do not take more of them to get that part back.
 TEST(ModelFitTest, PlansNoPartForAuxiliaryPaths) {
   PlannerConfig config = Packed();

@@ -22,12 +22,13 @@ constexpr int kChunksToMove[] = {1, 2, 4};
 
 class ShareSearch {
  public:
-  ShareSearch(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy)
+  ShareSearch(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy, double sent_part)
       : view_(view),
         tensors_(tensors),
+        sent_part_(sent_part),
         policy_(policy),
         model_chunks_(static_cast<double>(ElementsOf(tensors)) / static_cast<double>(policy.chunk_max_elements)),
-        shortest_(PredictRound(policy, view, tensors)) {
+        shortest_(PredictRound(policy, view, tensors, sent_part)) {
     const double visits = std::min(model_chunks_, static_cast<double>(kScheduledChunks)) * 2 *
                           static_cast<double>(view.nodes().size() - 1);
     predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostWork / std::max(visits, 1.0)));
@@ -70,7 +71,7 @@ class ShareSearch {
     --predictions_left_;
     policy_.trees[from].share -= share;
     policy_.trees[to].share += share;
-    RoundPrediction moved = PredictRound(policy_, view_, tensors_);
+    RoundPrediction moved = PredictRound(policy_, view_, tensors_, sent_part_);
     if (moved.time < (1 - kLeastGain) * shortest_.time) {
       shortest_ = std::move(moved);
       return true;
@@ -82,6 +83,7 @@ class ShareSearch {
 
   const NetworkView& view_;
   const std::vector<PlannedTensor>& tensors_;
+  const double sent_part_;
   Policy& policy_;
   const double model_chunks_;
   RoundPrediction shortest_;
@@ -90,9 +92,10 @@ class ShareSearch {
 
 }  // namespace
 
-void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy) {
+void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
+                  double sent_part) {
   if (policy.trees.size() < 2) return;
-  ShareSearch(view, tensors, policy).Run();
+  ShareSearch(view, tensors, policy, sent_part).Run();
 }
 
 }  // namespace banyan

@@ -13,9 +13,11 @@
 namespace banyan {
 
 // Moves a few chunks at a time from trees that are done last to trees that are done first, while PredictRoundTime
-// becomes shorter; no tree loses all. Predicts at most some fifty rounds, and fewer where that would take long. Leaves
-// rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime, and there is a tensor.
-void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy);
+// becomes shorter; no tree loses all. Links carry `sent_part` of the tensors' bits. Predicts at most some fifty rounds,
+// and fewer where that would take long. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as
+// PredictRoundTime, and there is a tensor.
+void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
+                  double sent_part = 1);
 
 }  // namespace banyan
 

@@ -115,12 +115,13 @@ UsableTrees FindUsable(const std::vector<Tree>& trees, const std::set<NodeId>& r
   return usable;
 }
 
-// What a chunk needs to get over each link.
-std::vector<double> ChunkSeconds(const NetworkView& view, int64_t chunk_max_elements) {
+// What a chunk needs to get over each link, with floats for elements where the model is not known.
+std::vector<double> ChunkSeconds(const NetworkView& view, const PlannerConfig& config) {
+  const double element_bits = config.sent_part * (config.tensors.empty() ? 32 : WidestElementBits(config.tensors));
+  const double bits = element_bits * static_cast<double>(config.chunk_max_elements);
   std::vector<double> seconds;
   for (const NetworkLink& link : view.links()) {
-    seconds.push_back(absl::ToDoubleSeconds(link.delay) +
-                      static_cast<double>(chunk_max_elements) * kBitsPerElement / link.throughput_bps);
+    seconds.push_back(absl::ToDoubleSeconds(link.delay) + bits / link.throughput_bps);
   }
   return seconds;
 }
@@ -200,7 +201,7 @@ class PackedPlans {
       const double floor_bps =
           std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
       const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
-                                       .delays = ChunkSeconds(view_, config_.chunk_max_elements),
+                                       .delays = ChunkSeconds(view_, config_),
                                        .work = options.work,
                                        .limit = packed.limit.has_value() ? &*packed.limit : nullptr};
       std::vector<Tree> trees;

@@ -55,7 +55,7 @@ Policy AssemblePolicy(absl::string_view planner, const PlannerConfig& config, st
   policy.trees = std::move(trees);
   policy.chunk_max_elements = config.chunk_max_elements;
   policy.bound_bps = SimpleBoundBps(routes.view());
-  ValueOn(routes.view(), config.tensors, policy);
+  ValueOn(routes.view(), config.tensors, policy, config.sent_part);
   return policy;
 }
 
