@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/testing/mesh_job.h"
+#include "topology/evaluation/policy_value.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/planner_factory.h"
 
@@ -176,7 +177,10 @@ TEST_F(ReplannerTest, ThePredictionIsOfElementsAsNodesSendThem) {
   Measure(kA, kB, 10);
   PlanDecision adopted = PlanAfter(absl::Seconds(6));
   ASSERT_EQ(adopted.kind, Kind::kAdopt);
-  const absl::Duration whole = adopted.policy.round_time;
+  Policy of_floats = adopted.policy;
+  ValueOn(adopted.view, keys_.Tensors(), of_floats);
+  const absl::Duration whole = of_floats.round_time;
+  EXPECT_EQ(replanner_.predicted_round(), adopted.policy.round_time);
   EXPECT_NEAR(absl::FDivDuration(replanner_.predicted_round(), whole), 0.25, 0.05);
   Adopt(std::move(adopted));
   Measure(kA, kC, 96);
