@@ -20,7 +20,7 @@ bool IsOther(const RoundWork::Processor& now, const RoundWork::Processor& used) 
 void EndpointGuard::OnReport(NodeId node, const PrecisionReport& report) {
   if (report.services.empty()) return;
   RoundWork::Processor& processor = processors_[node];
-  processor.threads = report.threads;
+  processor.threads = static_cast<int>(report.threads);
   for (const PrecisionReport::Service& service : report.services) {
     if (service.bytes == 0 || service.time <= absl::ZeroDuration()) continue;
     const double rate = static_cast<double>(service.bytes) / absl::ToDoubleSeconds(service.time);

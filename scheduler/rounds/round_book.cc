@@ -38,7 +38,7 @@ void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count, int64_t chu
 int64_t RoundBook::ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const {
   const auto known = chunks_of_.find(policy);
   if (known == chunks_of_.end()) return 0;
-  return ChunkOfRoutes(route, keys_->BordersOf(key).size() + 1, known->second);
+  return ChunkOfRoutes(route, keys_->ElementsOf(key), keys_->BordersOf(key).size() + 1, known->second);
 }
 
 RoundOutcome RoundBook::Request(Timestamp now, NodeId node, const PolicyRequest& request) {

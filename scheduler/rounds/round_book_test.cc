@@ -70,7 +70,7 @@ TEST_F(RoundBookTest, NewPolicyGovernsRoundsThatAreNotBoundYet) {
 TEST_F(RoundBookTest, RoundsThatAreLowBitThroughoutHaveLargerChunks) {
   TwoSlices slices;
   keys_.UseRoutes(&slices);
-  ASSERT_TRUE(keys_.Register({"sliced", 10}).ok());
+  ASSERT_TRUE(keys_.Register({"sliced", 100'000}).ok());
   book_.UseRoutes(&slices);
   book_.UsePolicy(PolicyVersion(5), 2, 1000);
   const auto chunk_of = [this](uint64_t round) {
@@ -78,8 +78,11 @@ TEST_F(RoundBookTest, RoundsThatAreLowBitThroughoutHaveLargerChunks) {
     EXPECT_EQ(asked.new_bindings[0].chunk_max_elements, asked.answers[0].bindings[0].chunk_max_elements);
     return asked.new_bindings[0].chunk_max_elements;
   };
+  EXPECT_EQ(LowBitChunk(100'000, 1000), 4000);
+  EXPECT_EQ(LowBitChunk(10'000, 1000), 1250) << "eight chunks";
+  EXPECT_EQ(LowBitChunk(7'000, 1000), 1000) << "no more than floats would have";
   EXPECT_EQ(chunk_of(0), 0) << "no sum";
-  EXPECT_EQ(chunk_of(1), LowBitChunk(1000));
+  EXPECT_EQ(chunk_of(1), LowBitChunk(100'000, 1000));
   slices.second = PrecisionRoute::kFallback;
   EXPECT_EQ(chunk_of(2), 0) << "floats among them";
 }
@@ -88,7 +91,7 @@ TEST_F(RoundBookTest, ACutToLowBitRoundsHasTheirChunks) {
   TwoSlices slices;
   slices.second = PrecisionRoute::kPlain;
   keys_.UseRoutes(&slices);
-  ASSERT_TRUE(keys_.Register({"sliced", 10}).ok());
+  ASSERT_TRUE(keys_.Register({"sliced", 100'000}).ok());
   book_.UseRoutes(&slices);
   const KeyId sliced(2);
   book_.Request(Timestamp(), NodeId(1), PolicyRequest{{{sliced, Round(1)}}});
@@ -96,10 +99,11 @@ TEST_F(RoundBookTest, ACutToLowBitRoundsHasTheirChunks) {
   book_.UsePolicy(PolicyVersion(5), 2, 1000);
   book_.BeginCut(PolicyVersion(5));
   const CutRecord cut = book_.PlanCut({{sliced, Round(1)}});
-  EXPECT_THAT(cut.rounds, ElementsAre(CutRecord::Entry{sliced, Round(1), slices.RouteOf(sliced), LowBitChunk(1000)}));
+  EXPECT_THAT(cut.rounds,
+              ElementsAre(CutRecord::Entry{sliced, Round(1), slices.RouteOf(sliced), LowBitChunk(100'000, 1000)}));
   const std::vector<PolicyAnswer::Binding> told = book_.FinishCut(cut);
   ASSERT_THAT(told, SizeIs(1));
-  EXPECT_EQ(told[0].chunk_max_elements, LowBitChunk(1000));
+  EXPECT_EQ(told[0].chunk_max_elements, LowBitChunk(100'000, 1000));
 }
 
 TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {

@@ -7,11 +7,12 @@
 
 namespace banyan {
 
-size_t FlowShop::AddStation(double rate_bps, double window_bits) {
-  BANYAN_CHECK(rate_bps > 0 && window_bits > 0);
+size_t FlowShop::AddStation(double rate_bps, double window_bits, int servers) {
+  BANYAN_CHECK(rate_bps > 0 && window_bits > 0 && servers > 0);
   stations_.emplace_back();
   stations_.back().rate_bps = rate_bps;
   stations_.back().window_bits = window_bits;
+  stations_.back().servers = servers;
   return stations_.size() - 1;
 }
 
@@ -57,7 +58,7 @@ void FlowShop::Handle(const Event& event, const std::vector<Job>& jobs) {
   Station& station = stations_[step.station];
   switch (event.what) {
     case Happening::kServed:
-      station.is_busy = false;
+      --station.busy;
       break;
     case Happening::kArrived:
       BeginNext(event.visit, event.time_s, jobs);
@@ -85,22 +86,23 @@ void FlowShop::Serve(size_t station, double now_s, const std::vector<Job>& jobs)
     at.used_bits += BitsOf(at.waiting.top(), jobs);
     at.entered.push(at.waiting.top());
   }
-  if (at.is_busy || at.entered.empty()) return;
-  const Visit visit = at.entered.front();
-  at.entered.pop();
-  at.is_busy = true;
-  const double served_s = now_s + BitsOf(visit, jobs) / at.rate_bps;
-  const double travel_s = StepOf(visit, jobs).travel_s;
-  events_.push({served_s, visit, Happening::kServed});
-  events_.push({served_s + travel_s, visit, Happening::kArrived});
-  events_.push({served_s + 2 * travel_s, visit, Happening::kAnswered});
+  for (; at.busy < at.servers && !at.entered.empty(); at.entered.pop()) {
+    const Visit visit = at.entered.front();
+    ++at.busy;
+    const double served_s = now_s + BitsOf(visit, jobs) / at.rate_bps;
+    const double travel_s = StepOf(visit, jobs).travel_s;
+    events_.push({served_s, visit, Happening::kServed});
+    events_.push({served_s + travel_s, visit, Happening::kArrived});
+    events_.push({served_s + 2 * travel_s, visit, Happening::kAnswered});
+  }
 }
 
 double FlowShop::LongestWork(const std::vector<Job>& jobs) const {
   std::vector<double> work_s(stations_.size(), 0);
   for (const Job& job : jobs) {
     for (const Step& step : kinds_[job.kind].steps) {
-      work_s[step.station] += job.bits * step.part / stations_[step.station].rate_bps;
+      const Station& station = stations_[step.station];
+      work_s[step.station] += job.bits * step.part / station.rate_bps / station.servers;
     }
   }
   return work_s.empty() ? 0 : *std::max_element(work_s.begin(), work_s.end());

@@ -1,6 +1,6 @@
-// A flow shop: jobs of several kinds pass stations that serve one job at a time. Scheduled event by event, as senders
-// with windows do it. What may enter a station's window is served in the order in which it came. Of the jobs that wait
-// for that the first enters first. Thread-compatible.
+// A flow shop: jobs of several kinds pass stations, each of whose servers serves one job at a time. Scheduled event by
+// event, as senders with windows do it. What may enter a station's window is served in the order in which it came. Of
+// the jobs that wait for that the first enters first. Thread-compatible.
 #ifndef BANYAN_TOPOLOGY_EVALUATION_FLOW_SHOP_H_
 #define BANYAN_TOPOLOGY_EVALUATION_FLOW_SHOP_H_
 
@@ -27,9 +27,9 @@ class FlowShop {
     double bits = 0;
   };
 
-  // Returns the station's index, from 0 on. A job leaves its window when the other end's answer is back. REQUIRES: both
-  // are above 0; infinite is allowed.
-  size_t AddStation(double rate_bps, double window_bits);
+  // Returns the station's index, from 0 on. Each of its servers has the rate. A job leaves its window when the other
+  // end's answer is back. REQUIRES: all are above 0; rate and window may be infinite.
+  size_t AddStation(double rate_bps, double window_bits, int servers = 1);
   // Returns the kind's index, from 0 on. REQUIRES: stations exist, and no step needs itself.
   size_t AddKind(std::vector<Step> steps);
 
@@ -40,7 +40,7 @@ class FlowShop {
   };
   // All jobs are there at the start. REQUIRES: the kinds exist.
   Ends Schedule(const std::vector<Job>& jobs);
-  // The time that the busiest station works for these jobs, in seconds: no schedule is shorter.
+  // The time that the busiest station works for these jobs with all servers, in seconds: no schedule is shorter.
   double LongestWork(const std::vector<Job>& jobs) const;
 
  private:
@@ -59,7 +59,8 @@ class FlowShop {
     double rate_bps = 0;
     double window_bits = 0;
     double used_bits = 0;  // of the window
-    bool is_busy = false;
+    int servers = 1;
+    int busy = 0;  // of them
     std::queue<Visit> entered;
     std::priority_queue<Visit, std::vector<Visit>, std::greater<>> waiting;
   };

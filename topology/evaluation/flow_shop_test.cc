@@ -12,6 +12,15 @@ using Step = FlowShop::Step;
 
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 
+TEST(FlowShopTest, ServersServeAsManyJobsAtOnce) {
+  FlowShop shop;
+  const size_t station = shop.AddStation(2, kEndless, 3);
+  const size_t kind = shop.AddKind({{station, 0, {}}});
+  const std::vector<FlowShop::Job> jobs(4, {kind, 10});
+  EXPECT_DOUBLE_EQ(shop.Schedule(jobs).last_s, 10) << "the fourth waits for one of the three";
+  EXPECT_DOUBLE_EQ(shop.LongestWork(jobs), 20.0 / 3);
+}
+
 TEST(FlowShopTest, AStationServesOneJobAfterTheOther) {
   FlowShop shop;
   const size_t station = shop.AddStation(2, kEndless);

@@ -71,9 +71,15 @@ class RoundShop {
   double VoteBits(double voters) const { return BitsOfVotes(voters, work_->has_zero_votes); }
   // Returns the part of an element's bits that goes up from below these voters.
   double UpPart(double voters) const;
-  // Returns what a node's processor takes for an element on its way up, with votes or sums of `children`, and of
-  // itself.
-  double UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const;
+  // Returns what a node's processor takes for an element of its workers, of votes from below or of a child's sum, and
+  // of the root's result, in seconds.
+  double OwnSeconds(const RoundWork::Processor& processor, bool has_children) const;
+  double AddSeconds(const RoundWork::Processor& processor, double voters) const;
+  double ResultSeconds(const RoundWork::Processor& processor, double voters) const;
+  // Adds what a node's processor does with a chunk on its way up: it sums its workers, adds each child's part when that
+  // comes, and makes the result at the root. `votes` are those of each child. Returns how many voters there are below
+  // it.
+  double WorkUp(NodeId node, const std::vector<double>& votes, bool is_root, Itinerary& itinerary) const;
   // Counts the `bits` that a tree's links carry up, and down.
   void CountSent(const Tree& tree, double bits);
   // Counts the sums of a tree's chunk at each node.
@@ -118,7 +124,9 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::v
   for (const NetworkNode& node : view.nodes()) {
     up_.push_back(add_cap(node.up_cap_bps));
     down_.push_back(add_cap(node.down_cap_bps));
-    if (work != nullptr) processors_.push_back(*add_cap(kProcessorBps));
+    if (work == nullptr) continue;
+    const int threads = work->processors[processors_.size()].threads;
+    processors_.push_back(shop_.AddStation(kProcessorBps, std::numeric_limits<double>::infinity(), threads));
   }
   for (const SharedCapacity& shared : view.shared()) shared_.push_back(*add_cap(shared.capacity_bps));
 }
@@ -199,23 +207,38 @@ double RoundShop::UpPart(double voters) const {
 void RoundShop::Process(NodeId node, double seconds_per_element, std::vector<size_t>& after,
                         Itinerary& itinerary) const {
   if (work_ == nullptr) return;
-  const size_t at = *view_.IndexOf(node);
-  const double part = seconds_per_element / work_->processors[at].threads * kProcessorBps / element_bits_;
-  Visit(processors_[at], 0, part, after, itinerary);
+  Visit(processors_[*view_.IndexOf(node)], 0, seconds_per_element * kProcessorBps / element_bits_, after, itinerary);
 }
 
-double RoundShop::UpSeconds(NodeId node, double voters, const std::vector<double>& children, bool is_root) const {
+// What computations read and write of memory (node/rounds/chunk_computations.h, node/votes/vote_computations.h).
+double RoundShop::OwnSeconds(const RoundWork::Processor& processor, bool has_children) const {
+  if (!work_->is_low_bit) return 12 * (processor.workers - 1) / processor.sum_rate;
+  return has_children ? 2 * VoteBits(processor.workers) / 8 / processor.count_rate : 0;
+}
+
+double RoundShop::AddSeconds(const RoundWork::Processor& processor, double voters) const {
+  return work_->is_low_bit ? 2 * VoteBits(voters) / 8 / processor.count_rate : 12 / processor.sum_rate;
+}
+
+double RoundShop::ResultSeconds(const RoundWork::Processor& processor, double voters) const {
+  return work_->is_low_bit ? 2 * VoteBits(voters) / 8 / processor.count_rate : 8 / processor.sum_rate;
+}
+
+double RoundShop::WorkUp(NodeId node, const std::vector<double>& votes, bool is_root, Itinerary& itinerary) const {
   if (work_ == nullptr) return 0;
   const RoundWork::Processor& processor = work_->processors[*view_.IndexOf(node)];
-  const double inputs = static_cast<double>(children.size());
-  // What computations read and write of memory (node/rounds/chunk_computations.h, node/votes/vote_computations.h).
-  if (!work_->is_low_bit) {
-    return (12 * (inputs + processor.workers - 1) + (is_root ? 8 : 0)) / processor.sum_rate;
+  const double voters = std::accumulate(votes.begin(), votes.end(), processor.workers);
+  std::vector<size_t> own;
+  Process(node, OwnSeconds(processor, !votes.empty()), own, itinerary);
+  std::vector<size_t>& reduced = itinerary.reduced_at[node];
+  for (size_t child = 0; child < votes.size(); ++child) {
+    std::vector<size_t> added = {own.front(), reduced[child]};
+    Process(node, AddSeconds(processor, votes[child]), added, itinerary);
+    reduced[child] = added.front();
   }
-  double bytes = is_root ? 2 * VoteBits(voters) / 8 : 0;
-  if (!children.empty()) bytes += 2 * VoteBits(processor.workers) / 8;
-  for (const double below : children) bytes += 2 * VoteBits(below) / 8;
-  return bytes / processor.count_rate;
+  if (votes.empty()) reduced = own;
+  if (is_root) Process(node, ResultSeconds(processor, voters), reduced, itinerary);
+  return voters;
 }
 
 bool RoundShop::Add(const Tree& tree) {
@@ -227,22 +250,16 @@ bool RoundShop::Add(const Tree& tree) {
   std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
   std::reverse(upwards.begin(), upwards.end());
   std::map<NodeId, std::vector<double>> votes;  // of each child
-  const auto work_up = [&](NodeId node) {
-    const double own = work_ == nullptr ? 1 : work_->processors[*view_.IndexOf(node)].workers;
-    const double voters = std::accumulate(votes[node].begin(), votes[node].end(), own);
-    Process(node, UpSeconds(node, voters, votes[node], node == tree.root), itinerary.reduced_at[node], itinerary);
-    return voters;
-  };
   for (const NodeId node : upwards) {
     const NodeId parent = tree.reduce_parent.at(node);
-    const double voters = work_up(node);
+    const double voters = WorkUp(node, votes[node], /*is_root=*/false, itinerary);
     const std::optional<size_t> last =
         Pass(node, parent, itinerary.reduced_at[node], children[parent], UpPart(voters), itinerary);
     if (!last.has_value()) return false;
     itinerary.reduced_at[parent].push_back(*last);
     votes[parent].push_back(voters);
   }
-  work_up(tree.root);
+  WorkUp(tree.root, votes[tree.root], /*is_root=*/true, itinerary);
   // A round ends when the last node has its result.
   const auto takers = static_cast<double>(tree.broadcast_parent.size());
   const double part = work_ == nullptr || !work_->is_low_bit ? sent_part_ : work_->result_bits / element_bits_;
@@ -266,8 +283,8 @@ std::vector<FlowShop::Job> RoundShop::Casts(const PlannedTensor& tensor) {
   std::vector<FlowShop::Job> casts;
   for (size_t node = 0; node < processors_.size() && work_->is_low_bit; ++node) {
     const RoundWork::Processor& processor = work_->processors[node];
-    const double seconds = CastSeconds(tensor, processor) / processor.threads;
-    casts.push_back({shop_.AddKind({{processors_[node], 0, {}, 1}}), seconds * kProcessorBps});
+    const double bits = CastSeconds(tensor, processor) * kProcessorBps;
+    casts.push_back({shop_.AddKind({{processors_[node], 0, {}, 1}}), bits});
   }
   return casts;
 }

@@ -55,7 +55,7 @@ struct RoundWork {
   // Bytes of memory per second, of one thread.
   struct Processor {
     double workers = 1;
-    double threads = 1;                      // that compute at once, each on another chunk
+    int threads = 1;                         // that compute at once, each on another chunk
     double sum_rate = kSumBytesPerSecond;    // adding up and reading floats
     double cast_rate = kSumBytesPerSecond;   // turning gradients into votes
     double count_rate = kSumBytesPerSecond;  // adding up votes

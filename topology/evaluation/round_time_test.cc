@@ -99,7 +99,7 @@ TEST(RoundTimeTest, ThreadsSumTheChunksOfATensorAtOnceAndOneCastsItsVotes) {
   work.processors.resize(3);
   // Links count little beside them.
   for (RoundWork::Processor& processor : work.processors) processor.sum_rate = processor.cast_rate = 1e4;
-  const auto seconds = [&](double threads) {
+  const auto seconds = [&](int threads) {
     for (RoundWork::Processor& processor : work.processors) processor.threads = threads;
     return absl::ToDoubleSeconds(PredictRoundOf(OnA(Line()), Line(), 100'000, work).time);
   };
