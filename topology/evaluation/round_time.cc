@@ -382,7 +382,9 @@ TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const 
   scheduled.resize(kept);
   const double time_s =
       round.LongestCast(tensor) + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
-  return {absl::Seconds(time_s), absl::Seconds(round.shop().LongestWork(all))};
+  // Whether other tensors are cast meanwhile, on other threads, is not known.
+  const double busy_s = std::max(round.shop().LongestWork(all), round.LongestCast(tensor));
+  return {absl::Seconds(time_s), absl::Seconds(busy_s)};
 }
 
 }  // namespace banyan

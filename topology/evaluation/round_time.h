@@ -74,7 +74,7 @@ struct TensorRound {
 
 // Predicts a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works on a chunk
 // before it sends it. Votes are cast of a whole tensor, by one thread, before the first chunk leaves, and are as wide
-// as the voters below an edge make them. Of many tensors all threads cast at once.
+// as the voters below an edge make them. Other tensors count as cast before or after it.
 TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
                            const RoundWork& work);
 
