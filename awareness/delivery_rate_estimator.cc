@@ -11,12 +11,12 @@ constexpr absl::Duration kSpanOfAnyCount = absl::Seconds(1);
 // Gaps that no other has followed for this long make a sample of their own, if they span enough.
 constexpr absl::Duration kPartialWaits = absl::Seconds(2);
 constexpr absl::Duration kLeastSpanOfPartial = absl::Milliseconds(100);
-constexpr size_t kMostSamples = 5;
+constexpr size_t kMostRateSamples = 5;
 // More chunks than several connections of a link bring out of order.
 constexpr size_t kMostRecent = 32;
 // Those older than this, measured from the newest, count only up to the least number.
 constexpr absl::Duration kSampleWindow = absl::Seconds(10);
-constexpr size_t kLeastSamples = 3;
+constexpr size_t kLeastRateSamples = 3;
 // A lone chunk that takes this many round trips has long left the slow start of its transport.
 constexpr int kRoundTripsOfBusyChunk = 10;
 // The error of the round trip may change a lone chunk's estimate by at most this factor.
@@ -166,8 +166,8 @@ void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration ro
 void DeliveryRateEstimator::Push(std::deque<Sample>& samples, Sample sample) {
   ++samples_;
   samples.push_back(sample);
-  if (samples.size() > kMostSamples) samples.pop_front();
-  while (samples.size() > kLeastSamples && sample.at - samples.front().at > kSampleWindow) samples.pop_front();
+  if (samples.size() > kMostRateSamples) samples.pop_front();
+  while (samples.size() > kLeastRateSamples && sample.at - samples.front().at > kSampleWindow) samples.pop_front();
 }
 
 DeliveryRateEstimator::Estimate DeliveryRateEstimator::EstimateOf(const std::deque<Sample>& samples,

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/units.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
@@ -14,7 +15,6 @@
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr size_t kFewNodes = 20;
 constexpr double kLeastRatioOfFew = 0.97;
 constexpr double kLeastRatioOfMany = 0.90;

@@ -14,7 +14,7 @@
 namespace banyan {
 namespace {
 
-absl::Status SystemError(const char* what) {
+absl::Status CannotReserve(const char* what) {
   return absl::ResourceExhaustedError(
       absl::StrCat("cannot reserve a port of 127.0.0.1: ", what, ": ", std::strerror(errno)));
 }
@@ -25,16 +25,16 @@ absl::StatusOr<PortReservation> PortReservation::Take(int count) {
   PortReservation reservation;
   for (int i = 0; i < count; ++i) {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket < 0) return SystemError("socket");
+    if (socket < 0) return CannotReserve("socket");
     reservation.sockets_.push_back(socket);
     const int on = 1;
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof address;
-    if (setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return SystemError("setsockopt");
-    if (bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0) return SystemError("bind");
-    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return SystemError("getsockname");
+    if (setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0) return CannotReserve("setsockopt");
+    if (bind(socket, reinterpret_cast<sockaddr*>(&address), size) != 0) return CannotReserve("bind");
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return CannotReserve("getsockname");
     reservation.ports_.push_back(ntohs(address.sin_port));
   }
   return reservation;

@@ -25,10 +25,11 @@ absl::StatusOr<std::string> FindProgram(absl::string_view build_path) {
 
 absl::StatusOr<std::string> FindProgramFrom(const std::string& directory, absl::string_view build_path) {
   const std::filesystem::path relative{std::string(build_path)};
-  // This program is built one directory below the root.
-  const std::string built = (std::filesystem::path(directory).parent_path() / relative).string();
-  const std::string installed = (std::filesystem::path(directory) / relative.filename()).string();
-  for (const std::string& path : {built, installed}) {
+  const std::filesystem::path own(directory);
+  // This program is built one directory below the root, or two: tools/job.
+  const std::string built = (own.parent_path() / relative).string();
+  const std::string installed = (own / relative.filename()).string();
+  for (const std::string& path : {built, installed, (own.parent_path().parent_path() / relative).string()}) {
     if (access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path)) return path;
   }
   return absl::NotFoundError(

@@ -33,6 +33,9 @@ TEST(ProgramPathTest, FindsABuiltAndAnInstalledProgram) {
   const absl::StatusOr<std::string> built = FindProgramFrom(root / "tools", "examples/mnist/trainer");
   ASSERT_TRUE(built.ok()) << built.status();
   EXPECT_EQ(*built, root / "examples/mnist/trainer");
+  const absl::StatusOr<std::string> deeper = FindProgramFrom(root / "tools/job", "examples/mnist/trainer");
+  ASSERT_TRUE(deeper.ok()) << deeper.status();
+  EXPECT_EQ(*deeper, root / "examples/mnist/trainer");
   const absl::StatusOr<std::string> installed = FindProgramFrom(root / "tools", "bench/peer");
   ASSERT_TRUE(installed.ok()) << installed.status();
   EXPECT_EQ(*installed, root / "tools/peer");

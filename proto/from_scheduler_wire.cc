@@ -22,7 +22,7 @@ void CheckRounds(uint64_t first_round, uint64_t last_round, FieldReader& fields)
                 absl::StrCat("round ", last_round));
 }
 
-KeyRoutes ReadRoutes(uint64_t bits, FieldReader fields) {
+KeyRoutes ReadKeyRoutes(uint64_t bits, FieldReader fields) {
   if (KeyRoutes::IsRoutes(bits)) return KeyRoutes::OfBits(bits);
   fields.Refuse("route", "a precision route for each slice", absl::StrCat(bits));
   return KeyRoutes();
@@ -37,7 +37,7 @@ PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, Field
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{0}, fields.limits().max_chunk_elements);
-  binding.route = ReadRoutes(from.route(), fields);
+  binding.route = ReadKeyRoutes(from.route(), fields);
   CheckRounds(from.first_round(), from.last_round(), fields);
   return binding;
 }
@@ -59,7 +59,7 @@ EpochPlan::Binding ReadEpochBinding(const wire::EpochPlan::Binding& from, FieldR
   binding.attempt = Attempt(from.attempt());
   binding.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
-  binding.route = ReadRoutes(from.route(), fields);
+  binding.route = ReadKeyRoutes(from.route(), fields);
   return binding;
 }
 

@@ -17,7 +17,7 @@ constexpr size_t kMaxStatusTextBytes = 4096;
 // More than a grouped tensor takes beside its name, or an envelope.
 constexpr size_t kMostPartBytes = 24;
 
-absl::Status Malformed(absl::string_view what) {
+absl::Status MalformedCall(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("malformed message between worker and node: ", what));
 }
 
@@ -197,17 +197,17 @@ std::string Encode(const Variant& message) {
 
 absl::Status CheckElements(int64_t elements) {
   if (elements > 0 && elements <= kMaxTensorElements) return absl::OkStatus();
-  return Malformed(absl::StrCat("expected 1 to ", kMaxTensorElements, " elements, got ", elements));
+  return MalformedCall(absl::StrCat("expected 1 to ", kMaxTensorElements, " elements, got ", elements));
 }
 
 absl::Status CheckType(uint32_t type) {
   if (type <= static_cast<uint32_t>(kLastElementType)) return absl::OkStatus();
-  return Malformed(absl::StrCat("unknown type of elements ", type));
+  return MalformedCall(absl::StrCat("unknown type of elements ", type));
 }
 
 absl::Status CheckSlot(uint32_t slot) {
   if (slot < kMaxTensorSlots) return absl::OkStatus();
-  return Malformed(absl::StrCat("expected a slot below ", kMaxTensorSlots, ", got ", slot));
+  return MalformedCall(absl::StrCat("expected a slot below ", kMaxTensorSlots, ", got ", slot));
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::AttachWorker& from) {
@@ -227,7 +227,7 @@ absl::StatusOr<WorkerMessage> Read(const session::DescribeGroup& from) {
   for (const session::DescribeGroup::Part& part : from.parts()) {
     if (absl::Status status = CheckTensorName(part.name()); !status.ok()) return status;
     if (part.elements() < 0 || part.elements() > kMaxTensorElements) {
-      return Malformed(
+      return MalformedCall(
           absl::StrCat("expected 0 to ", kMaxTensorElements, " elements of a grouped tensor, got ", part.elements()));
     }
     described.parts.push_back({part.name(), part.elements()});
@@ -237,12 +237,12 @@ absl::StatusOr<WorkerMessage> Read(const session::DescribeGroup& from) {
 
 absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
   if (from.kind() > static_cast<uint32_t>(kLastTensorCallKind)) {
-    return Malformed(absl::StrCat("unknown kind of call ", from.kind()));
+    return MalformedCall(absl::StrCat("unknown kind of call ", from.kind()));
   }
   if (absl::Status status = CheckSlot(from.gradient_slot()); !status.ok()) return status;
   if (absl::Status status = CheckSlot(from.result_slot()); !status.ok()) return status;
   if (from.not_finite() > static_cast<uint64_t>(kMaxTensorElements)) {
-    return Malformed(
+    return MalformedCall(
         absl::StrCat("expected at most ", kMaxTensorElements, " values that are not finite, got ", from.not_finite()));
   }
   return TensorCall{CallId(from.call()),  TensorId(from.tensor()), static_cast<TensorCallKind>(from.kind()),
@@ -270,7 +270,7 @@ absl::StatusOr<WorkerMessage> Read(const session::DescribeState& from) {
   for (const session::DescribeState::Part& part : from.parts()) {
     if (absl::Status status = CheckTensorName(part.name()); !status.ok()) return status;
     if (part.size_bytes() < 1 || part.size_bytes() > StateLayout::kMostBytes) {
-      return Malformed(
+      return MalformedCall(
           absl::StrCat("expected 1 to ", StateLayout::kMostBytes, " bytes of a part, got ", part.size_bytes()));
     }
     described.parts.push_back({part.name(), part.size_bytes()});
@@ -280,7 +280,7 @@ absl::StatusOr<WorkerMessage> Read(const session::DescribeState& from) {
 
 absl::StatusOr<WorkerMessage> Read(const session::FetchStateCall& from) {
   FetchStateCall call{CallId(from.call()), absl::Nanoseconds(from.timeout_ns())};
-  if (from.timeout_ns() < 0) return Malformed(absl::StrCat("expected a time-out from 0, got ", from.timeout_ns()));
+  if (from.timeout_ns() < 0) return MalformedCall(absl::StrCat("expected a time-out from 0, got ", from.timeout_ns()));
   if (from.timeout_ns() == std::numeric_limits<int64_t>::max()) call.timeout = absl::InfiniteDuration();
   return call;
 }
@@ -297,7 +297,7 @@ absl::StatusOr<WorkerMessage> Read(const session::StateTaken& from) {
 
 absl::Status ReadStatus(const session::Status& from, absl::Status& to) {
   if (from.code() > static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)) {
-    return Malformed(absl::StrCat("unknown status code ", from.code()));
+    return MalformedCall(absl::StrCat("unknown status code ", from.code()));
   }
   to = absl::Status(static_cast<absl::StatusCode>(from.code()), from.message());
   return absl::OkStatus();
@@ -305,11 +305,11 @@ absl::Status ReadStatus(const session::Status& from, absl::Status& to) {
 
 absl::StatusOr<WorkerReply> Read(const session::WorkerAttached& from) {
   if (from.rounds_in_flight() == 0 || from.rounds_in_flight() >= kMaxTensorSlots) {
-    return Malformed(
+    return MalformedCall(
         absl::StrCat("expected 1 to ", kMaxTensorSlots - 1, " rounds in flight, got ", from.rounds_in_flight()));
   }
   const uint32_t op = from.has_aggregation_op() ? from.aggregation_op() : static_cast<uint32_t>(AggregationOp::kMean);
-  if (op > static_cast<uint32_t>(AggregationOp::kAdam)) return Malformed(absl::StrCat("unknown operation ", op));
+  if (op > static_cast<uint32_t>(AggregationOp::kAdam)) return MalformedCall(absl::StrCat("unknown operation ", op));
   return WorkerAttached{CallId(from.call()), from.node_name(), from.rounds_in_flight(), static_cast<AggregationOp>(op)};
 }
 
@@ -318,7 +318,7 @@ absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {
   if (absl::Status type = CheckType(from.type()); !type.ok()) return type;
   const auto [least, most] = std::minmax({from.gradient_slots(), from.result_slots()});
   if (least == 0 || most > kMaxTensorSlots)
-    return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", least, " and ", most));
+    return MalformedCall(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", least, " and ", most));
   return TensorOpened{CallId(from.call()),   TensorId(from.tensor()), from.elements(),
                       from.gradient_slots(), from.result_slots(),     static_cast<DataType>(from.type())};
 }
@@ -335,14 +335,14 @@ absl::StatusOr<WorkerReply> Read(const session::SlotFreed& from) {
 }
 
 absl::StatusOr<WorkerReply> Read(const session::RoundCompleted& from) {
-  if (from.round() == 0) return Malformed("expected a round from 1, got 0, which is an Init's");
+  if (from.round() == 0) return MalformedCall("expected a round from 1, got 0, which is an Init's");
   return RoundCompleted{TensorId(from.tensor()), Round(from.round())};
 }
 
 absl::StatusOr<WorkerReply> Read(const session::JobEnded& from) {
   JobEnded ended;
   if (absl::Status status = ReadStatus(from.reason(), ended.reason); !status.ok()) return status;
-  if (ended.reason.ok()) return Malformed("expected the error that ended the job, got OK");
+  if (ended.reason.ok()) return MalformedCall("expected the error that ended the job, got OK");
   return ended;
 }
 
@@ -350,11 +350,11 @@ absl::StatusOr<WorkerReply> Read(const session::StateOpened& from) {
   constexpr int64_t kAlignmentBytes = 8;
   if (from.slot_bytes() < 1 || from.slot_bytes() > StateLayout::kMostChunkBytes ||
       from.slot_bytes() % kAlignmentBytes != 0) {
-    return Malformed(
+    return MalformedCall(
         absl::StrCat("expected slots of 8 to ", StateLayout::kMostChunkBytes, " bytes, got ", from.slot_bytes()));
   }
   if (from.slots() == 0 || from.slots() > kMaxTensorSlots) {
-    return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", from.slots()));
+    return MalformedCall(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", from.slots()));
   }
   return StateOpened{CallId(from.call()), from.slot_bytes(), from.slots()};
 }
@@ -384,11 +384,11 @@ absl::StatusOr<WorkerReply> Read(const session::WorkerMessageRejected& from) {
 template <typename Envelope>
 absl::StatusOr<Envelope> Parse(absl::string_view bytes) {
   if (bytes.size() > kMaxSessionMessageBytes) {
-    return Malformed(absl::StrCat("expected at most ", kMaxSessionMessageBytes, " bytes, got ", bytes.size()));
+    return MalformedCall(absl::StrCat("expected at most ", kMaxSessionMessageBytes, " bytes, got ", bytes.size()));
   }
   Envelope envelope;
   if (!envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return Malformed(absl::StrCat(bytes.size(), " bytes that are no Protobuf message of this kind"));
+    return MalformedCall(absl::StrCat(bytes.size(), " bytes that are no Protobuf message of this kind"));
   }
   return envelope;
 }
@@ -460,7 +460,7 @@ absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes) {
     case session::WorkerMessage::MESSAGE_NOT_SET:
       break;
   }
-  return Malformed("an envelope without a message that this version knows");
+  return MalformedCall("an envelope without a message that this version knows");
 }
 
 absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes) {
@@ -494,7 +494,7 @@ absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes) {
     case session::WorkerReply::MESSAGE_NOT_SET:
       break;
   }
-  return Malformed("an envelope without a message that this version knows");
+  return MalformedCall("an envelope without a message that this version knows");
 }
 
 }  // namespace banyan

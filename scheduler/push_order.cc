@@ -10,14 +10,14 @@ namespace {
 
 constexpr char kAdvice[] = "; all nodes must push the same keys in the same order, equally often in each step";
 
-bool IsHere(const Member& member) { return member.is_member && member.state != MemberState::kLeft; }
+bool IsPushing(const Member& member) { return member.is_member && member.state != MemberState::kLeft; }
 
 }  // namespace
 
 std::map<KeyId, Round> PushOrder::OpenKeys() const {
   std::map<KeyId, Round> open;
   for (const Member& member : from_.membership->all()) {
-    const NodeReport* const report = IsHere(member) ? from_.reports->Find(member.id) : nullptr;
+    const NodeReport* const report = IsPushing(member) ? from_.reports->Find(member.id) : nullptr;
     if (report == nullptr) continue;
     for (const NodeReport::KeyProgress& row : report->progress) {
       if (!from_.keys->Contains(row.key)) continue;
@@ -51,7 +51,7 @@ std::string PushOrder::FindMutualWait() const {
   if (open.size() < 2) return "";
   std::vector<std::pair<NodeId, Standing>> standings;
   for (const Member& member : from_.membership->all()) {
-    if (!IsHere(member)) continue;
+    if (!IsPushing(member)) continue;
     Standing standing = StandingOf(member.id, open);
     if (standing.waiting.empty() || standing.missing.empty()) continue;
     // Each waits in a key that the other has not pushed.

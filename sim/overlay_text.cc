@@ -8,13 +8,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
+#include "core/units.h"
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/overlay_topology.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBitsPerMegabit = 1e6;
 
 const char* OpName(AggregationOp op) {
   switch (op) {

@@ -3,9 +3,10 @@
 Reading Abseil's, GoogleTest's and the standard library's headers is more than half of what compiling takes here. GCC looks
 for a precompiled HEADER.gch wherever it looks for HEADER, and takes it only if it was made with flags that mean the
 same; else it reads the header itself. .bazelrc names the one header that every file is to begin with (-include), and who
-depends on this rule has its precompiled form on the path. That has all headers which `of_libraries` and `of_tests` include.
+depends on this rule has its precompiled form on the path. That has all headers which `source` includes. GCC passes over forms
+that were made with other flags, in this folder and in the next.
 
-GCC does not name it among a file's dependencies. So Bazel compiles nothing again when only these two files change, and what
+GCC does not name it among a file's dependencies. So Bazel compiles nothing again when only `source` changes, and what
 was compiled before is as good.
 """
 
@@ -41,8 +42,7 @@ def _precompile(ctx, toolchain, source, flags, output):
             feature_configuration = features,
             variables = variables,
         ),
-        # Those of tests include those of libraries.
-        inputs = depset([source, ctx.file.of_libraries], transitive = [toolchain.all_files]),
+        inputs = depset([source] + ctx.files.includes, transitive = [toolchain.all_files]),
         outputs = [output],
         mnemonic = "Precompile",
         progress_message = "Precompiling " + source.short_path,
@@ -50,23 +50,20 @@ def _precompile(ctx, toolchain, source, flags, output):
 
 def _precompiled_headers_impl(ctx):
     toolchain = find_cpp_toolchain(ctx)
-    outputs = []
-    for source, flags in [(ctx.file.of_libraries, []), (ctx.file.of_tests, ctx.attr.test_flags)]:
-        # GCC tries all files of a directory with this name.
-        output = ctx.actions.declare_file("%s/%s.gch/%s" % (ctx.label.name, ctx.attr.stands_for, source.basename))
-        _precompile(ctx, toolchain, source, flags, output)
-        outputs.append(output)
+    # GCC tries all files of a directory with this name.
+    output = ctx.actions.declare_file("%s/%s.gch/%s" % (ctx.label.name, ctx.attr.stands_for, ctx.file.source.basename))
+    _precompile(ctx, toolchain, ctx.file.source, ctx.attr.flags, output)
     path = "/".join([part for part in [ctx.bin_dir.path, ctx.label.workspace_root, ctx.label.name] if part])
-    context = cc_common.create_compilation_context(headers = depset(outputs), quote_includes = depset([path]))
-    return [DefaultInfo(files = depset(outputs)), CcInfo(compilation_context = context)]
+    context = cc_common.create_compilation_context(headers = depset([output]), quote_includes = depset([path]))
+    return [DefaultInfo(files = depset([output])), CcInfo(compilation_context = context)]
 
 precompiled_headers = rule(
     implementation = _precompiled_headers_impl,
     attrs = {
-        "of_libraries": attr.label(allow_single_file = [".h"], mandatory = True),
-        "of_tests": attr.label(allow_single_file = [".h"], mandatory = True),
+        "source": attr.label(allow_single_file = [".h"], mandatory = True),
+        "includes": attr.label_list(allow_files = [".h"], doc = "headers of this repository that `source` includes"),
         "stands_for": attr.string(mandatory = True, doc = "the header that -include names"),
-        "test_flags": attr.string_list(doc = "what --per_file_copt of .bazelrc adds for tests"),
+        "flags": attr.string_list(doc = "what --per_file_copt of .bazelrc adds for tests"),
         "_cc_toolchain": attr.label(default = "@bazel_tools//tools/cpp:current_cc_toolchain"),
     },
     fragments = ["cpp"],

@@ -35,6 +35,11 @@ class CommandTable {
   const std::vector<Command> commands_;
 };
 
+// Returns the commands of this program in the order in which help lists them: all of them (all_commands.cc), or what a
+// job is run and broken with (job_commands.cc), which is built in less time. `state_home` is where this user's programs
+// keep state; empty when nothing says so.
+std::vector<Command> ProgramCommands(const std::string& state_home);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOOLS_COMMAND_TABLE_H_

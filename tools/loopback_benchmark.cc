@@ -24,7 +24,7 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 constexpr int kShownLogLines = 20;
-constexpr double kFloatsPerMegabyte = 1e6 / sizeof(float);
+constexpr double kFloatsPerMessageMegabyte = 1e6 / sizeof(float);
 
 // Every pair of nodes has a link, each way as fast as the next.
 std::string MakeOverlay(int nodes, double mbps, const PortReservation& ports) {
@@ -130,14 +130,15 @@ class LoopbackJob {
     const std::string name = absl::StrCat("n", rank + 1);
     std::optional<StayOnOne> stays;
     if (options_.pinned) stays.emplace(rank);
-    return ChildProcess::Start({.name = absl::StrCat("node ", name),
-                                .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(),
-                                              absl::StrCat(rank), absl::StrCat(options_.nodes),
-                                              absl::StrCat(std::llround(options_.megabytes * kFloatsPerMegabyte)),
-                                              absl::StrCat(options_.keys), absl::StrCat(options_.pairs),
-                                              options_.group ? "group" : "apart", options_.secured ? KeyOf(name) : ""},
-                                .log_path = directory_.File(absl::StrCat(name, ".log")),
-                                .capture_output = true});
+    return ChildProcess::Start(
+        {.name = absl::StrCat("node ", name),
+         .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
+                       absl::StrCat(options_.nodes),
+                       absl::StrCat(std::llround(options_.megabytes * kFloatsPerMessageMegabyte)),
+                       absl::StrCat(options_.keys), absl::StrCat(options_.pairs), options_.group ? "group" : "apart",
+                       options_.secured ? KeyOf(name) : ""},
+         .log_path = directory_.File(absl::StrCat(name, ".log")),
+         .capture_output = true});
   }
 
   // Nothing as long as the peer is at work.

@@ -1,4 +1,4 @@
-// The command `banyan`: one subcommand per file beside this one.
+// The command `banyan`: one subcommand per file beside this one; all_commands.cc lists them.
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,34 +11,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/types/span.h"
 #include "posix/descriptor_limit.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
-#include "tools/bench_command.h"
-#include "tools/calibrate/calibrate_command.h"
-#include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
-#include "tools/demo/demo_command.h"
-#include "tools/doctor/doctor_command.h"
-#include "tools/keygen/keygen_command.h"
-#include "tools/node_command.h"
-#include "tools/plan_command.h"
-#include "tools/preflight/preflight_command.h"
-#include "tools/reconfigure_command.h"
-#include "tools/replay/replay_command.h"
-#include "tools/scheduler_command.h"
-#include "tools/sim_command.h"
-#include "tools/sim_faults_command.h"
-#include "tools/sim_figures_command.h"
-#include "tools/status_command.h"
-#include "tools/stop_command.h"
 #include "tools/terminal/command_arguments.h"
 #include "tools/terminal/standard_output.h"
-#include "tools/trace/trace_command.h"
-#include "tools/view/view_command.h"
-#include "tools/wan_command.h"
 
 namespace {
 
@@ -71,37 +50,6 @@ std::string InstalledPrefix() {
   return own.ok() ? std::filesystem::path(*own).parent_path().parent_path().string() : "";
 }
 
-int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  return banyan::SchedulerCommand(arguments, StateHome(), out, err);
-}
-
-banyan::CommandTable Commands() {
-  return banyan::CommandTable(
-      "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
-      {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
-       {"node", "runs the node of one data centre", banyan::NodeCommand},
-       {"status", "shows what a running job is doing", banyan::StatusCommand},
-       {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
-       {"remove", "takes a node out of a running job", banyan::RemoveCommand},
-       {"veto", "has low-bit rounds of a running job fall back", banyan::VetoCommand},
-       {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
-       {"stop", "ends a job for all its nodes", banyan::StopCommand},
-       {"replay", "runs a training again from transcripts", banyan::ReplayCommand},
-       {"view", "opens the page of a recorded job", banyan::ViewCommand},
-       {"trace", "says what rounds of a job waited for", banyan::TraceCommand},
-       {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
-       {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
-       {"preflight", "checks a profile and a binding for low-bit rounds", banyan::PreflightCommand},
-       {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
-       {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
-       {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
-       {"doctor", "looks for what will keep a job from running", banyan::DoctorCommand},
-       {"wan", "emulates a WAN on this machine", banyan::WanCommand},
-       {"bench", "measures Banyan on this machine", banyan::BenchCommand},
-       {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
-       {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
-}
-
 // The exit code of daemons tells supervisors of the job, whatever became of their standard output. Asked for a text,
 // they are commands like the others.
 bool RunsDaemon(const std::vector<std::string>& arguments) {
@@ -127,6 +75,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   arguments = banyan::WithDefaultKey(banyan::WithInstalledSamples(*std::move(told), InstalledPrefix()), KeyFolders());
-  const int code = Commands().Run(arguments, std::cout, std::cerr);
+  const banyan::CommandTable commands("banyan",
+                                      "Trains one model in many data centres over a slow, uneven, changing network.",
+                                      banyan::ProgramCommands(StateHome()));
+  const int code = commands.Run(arguments, std::cout, std::cerr);
   return RunsDaemon(arguments) ? code : banyan::FinishOutput(code, "banyan", std::cerr);
 }

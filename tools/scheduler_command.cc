@@ -284,8 +284,8 @@ void PrintFailure(const absl::Status& status, std::ostream& err) {
   err << "banyan scheduler: " << status.message() << "\n";
 }
 
-int Run(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place, std::ostream& out,
-        std::ostream& err) {
+int RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place, std::ostream& out,
+                 std::ostream& err) {
   const StopSignals signals;
   const absl::Status status = RunScheduler(flags, overlay, place, signals, out);
   if (!status.ok()) PrintFailure(status, err);
@@ -376,7 +376,7 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
     flags.security = *std::move(security);
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
     if (!place.ok()) return line.UsageError(place.status().message(), err);
-    if (!flags.check) return Run(flags, *overlay, *place, out, err);
+    if (!flags.check) return RunScheduler(flags, *overlay, *place, out, err);
     status = Check(flags, *overlay, *place, out);
   }
   if (status.ok()) return kExitSuccess;

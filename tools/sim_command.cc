@@ -184,7 +184,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   return options;
 }
 
-int Fail(const absl::Status& status, std::ostream& err) {
+int FailSimulation(const absl::Status& status, std::ostream& err) {
   err << "banyan sim: " << std::string(status.message()) << "\n";
   return kExitFailure;
 }
@@ -294,34 +294,34 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (flags.path == "-" && flags.link_changes.ReadsStandardInput()) {
     return line.UsageError("--changes: OVERLAY.yaml is standard input already; give one of them as a file", err);
   }
-  if (const absl::Status status = CheckWritable(flags.trace); !status.ok()) return Fail(status, err);
+  if (const absl::Status status = CheckWritable(flags.trace); !status.ok()) return FailSimulation(status, err);
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
-  if (!overlay.ok()) return Fail(overlay.status(), err);
+  if (!overlay.ok()) return FailSimulation(overlay.status(), err);
   if (overlay->nodes.size() < 2)
-    return Fail(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
+    return FailSimulation(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
   if (const absl::Status status = Override(flags, *overlay); !status.ok())
     return line.UsageError(status.message(), err);
   if (flags.tensor_bytes.empty()) {
     elements = CutModel(elements->front(), overlay->chunks.max_elements, kMaxChunksPerKey);
-    if (!elements.ok()) return Fail(elements.status(), err);
+    if (!elements.ok()) return FailSimulation(elements.status(), err);
   }
   SimulationOptions options = MakeOptions(flags, *std::move(overlay), *std::move(elements));
   const NetworkView view = MakeNetworkView(options.overlay);
   absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(view);
-  if (!changes.ok()) return Fail(changes.status(), err);
+  if (!changes.ok()) return FailSimulation(changes.status(), err);
   options.link_changes = *std::move(changes);
   if (!flags.traffic.empty()) {
     absl::StatusOr<std::vector<CrossTraffic>> traffic = LoadCrossTraffic(flags.traffic, view);
-    if (!traffic.ok()) return Fail(traffic.status(), err);
+    if (!traffic.ok()) return FailSimulation(traffic.status(), err);
     options.cross_traffic = *std::move(traffic);
   }
   std::map<NodeId, RoundRecorder> recorders = MakeRecorders(view, flags);
   if (!recorders.empty()) options.recorders = &recorders;
   const absl::StatusOr<SimulationReport> report = SimulateAndRecord(flags, view, std::move(options), err);
-  if (!report.ok()) return Fail(report.status(), err);
+  if (!report.ok()) return FailSimulation(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));
   if (const absl::Status status = WriteRecords(flags, view, report->scale, recorders, out); !status.ok()) {
-    return Fail(status, err);
+    return FailSimulation(status, err);
   }
   return report->replicas_identical ? kExitSuccess : kExitFailure;
 }

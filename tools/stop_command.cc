@@ -16,7 +16,7 @@
 namespace banyan {
 namespace {
 
-constexpr double kLongestPatience = 3600;
+constexpr double kLongestOrderPatience = 3600;
 
 struct OrderFlags {
   std::string scheduler;
@@ -29,12 +29,12 @@ void AddFlags(OrderFlags& flags, CommandLine& line) {
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
-  line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
-            &flags.patience_s);
+  line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1,
+            kLongestOrderPatience, &flags.patience_s);
 }
 
-int Run(const std::string& command, const CommandLine& line, const OrderFlags& flags, Message order, std::ostream& out,
-        std::ostream& err) {
+int RunOrder(const std::string& command, const CommandLine& line, const OrderFlags& flags, Message order,
+             std::ostream& out, std::ostream& err) {
   if (const absl::Status status = ReadSchedulerFlag(flags.scheduler).status(); !status.ok()) {
     return line.UsageError(status.message(), err);
   }
@@ -58,7 +58,7 @@ int StopCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   line.Text("reason", "TEXT", "what the nodes are told", &reason);
   AddFlags(flags, line);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  return Run("banyan stop", line, flags, StopJob{reason}, out, err);
+  return RunOrder("banyan stop", line, flags, StopJob{reason}, out, err);
 }
 
 int RemoveCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -72,7 +72,7 @@ int RemoveCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   line.Positional("NODE", "its name in the overlay", &node);
   AddFlags(flags, line);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  return Run("banyan remove", line, flags, RemoveNode{node}, out, err);
+  return RunOrder("banyan remove", line, flags, RemoveNode{node}, out, err);
 }
 
 int VetoCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -92,7 +92,7 @@ int VetoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   line.Switch("lift", "lift the veto instead", &order.is_lifted);
   AddFlags(flags, line);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  return Run("banyan veto", line, flags, order, out, err);
+  return RunOrder("banyan veto", line, flags, order, out, err);
 }
 
 }  // namespace banyan

@@ -35,7 +35,7 @@ void AddDirectory(CommandLine& line, std::string* directory) {
             directory);
 }
 
-int Fail(absl::string_view command, const absl::Status& status, std::ostream& err) {
+int FailIn(absl::string_view command, const absl::Status& status, std::ostream& err) {
   err << "banyan wan " << command << ": " << std::string(status.message()) << "\n";
   return kExitFailure;
 }
@@ -69,7 +69,7 @@ CommandLine UpLine(UpFlags& flags) {
   return line;
 }
 
-absl::StatusOr<EmulatorOptions> MakeOptions(const UpFlags& flags) {
+absl::StatusOr<EmulatorOptions> MakeEmulatorOptions(const UpFlags& flags) {
   const absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return overlay.status();
   if (const absl::Status status = ValidateForEmulation(*overlay); !status.ok()) return status;
@@ -106,10 +106,10 @@ int Up(absl::Span<const std::string> arguments, std::ostream& out, std::ostream&
   if (flags.path == "-" && flags.link_changes.ReadsStandardInput()) {
     return line.UsageError("--changes: OVERLAY.yaml is standard input already; give one of them as a file", err);
   }
-  const absl::StatusOr<EmulatorOptions> options = MakeOptions(flags);
-  if (!options.ok()) return Fail("up", options.status(), err);
+  const absl::StatusOr<EmulatorOptions> options = MakeEmulatorOptions(flags);
+  if (!options.ok()) return FailIn("up", options.status(), err);
   const absl::Status status = flags.foreground ? RunInForeground(*options, out) : StartEmulatorInBackground(*options);
-  if (!status.ok()) return Fail("up", status, err);
+  if (!status.ok()) return FailIn("up", status, err);
   if (flags.foreground) return kExitSuccess;
   const absl::Span<const NetworkNode> nodes = options->view.nodes();
   out << "the emulated WAN of " << flags.path << " runs: " << nodes.size() << " nodes, " << options->view.links().size()
@@ -140,16 +140,16 @@ int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
     return line.UsageError("expected -- and a program after the node", err);
   }
   const std::vector<std::string> program(dashes + 1, arguments.end());
-  if (!restart) return Fail("exec", ExecInNode(directory, node, program), err);
+  if (!restart) return FailIn("exec", ExecInNode(directory, node, program), err);
   const absl::Status status = SuperviseInNode(directory, node, program);
-  return status.ok() ? kExitSuccess : Fail("exec", status, err);
+  return status.ok() ? kExitSuccess : FailIn("exec", status, err);
 }
 
 int ShowDead(const WanDirectory& directory, bool json, const absl::Status& failure, std::ostream& out,
              std::ostream& err) {
   const absl::StatusOr<std::optional<WanStatus>> state = directory.ReadState();
   if (json && state.ok() && state->has_value()) out << WanStatusJson(**state, "dead") << "\n";
-  return Fail("status", failure, err);
+  return FailIn("status", failure, err);
 }
 
 int Status(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -167,7 +167,7 @@ int Status(absl::Span<const std::string> arguments, std::ostream& out, std::ostr
     return kExitSuccess;
   }
   const absl::StatusOr<WanStatus> status = ParseWanStatus(*answer);
-  if (!status.ok()) return Fail("status", status.status(), err);
+  if (!status.ok()) return FailIn("status", status.status(), err);
   out << WanStatusText(*status);
   return kExitSuccess;
 }
@@ -184,7 +184,7 @@ int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (mbps == 0) return line.UsageError("expected --mbps", err);
   const absl::Status status = WanClient(directory).SetRate(from, to, mbps * 1e6);
-  return status.ok() ? kExitSuccess : Fail("rate", status, err);
+  return status.ok() ? kExitSuccess : FailIn("rate", status, err);
 }
 
 // One direction of a link, which `change` cuts or heals.
@@ -199,10 +199,10 @@ int ChangeCut(absl::string_view command, absl::string_view description,
   AddDirectory(line, &directory);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   const absl::Status status = (WanClient(directory).*change)(from, to);
-  return status.ok() ? kExitSuccess : Fail(command, status, err);
+  return status.ok() ? kExitSuccess : FailIn(command, status, err);
 }
 
-int Cut(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int CutLink(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   return ChangeCut("cut",
                    "Lets nothing that FROM sends reach TO, until `banyan wan heal`. What others send over the link's\n"
                    "wire passes.",
@@ -233,7 +233,7 @@ CommandLine TrafficLine(CrossFlowOptions& flow, double& mbps, double& on_seconds
   return line;
 }
 
-int Traffic(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int SendTraffic(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   CrossFlowOptions options;
   std::string directory, protocol = "udp";
   double mbps = 0, on_seconds = 2, off_seconds = 3, seconds = 60;
@@ -247,13 +247,13 @@ int Traffic(absl::Span<const std::string> arguments, std::ostream& out, std::ost
   options.off = absl::Seconds(off_seconds);
   options.length = absl::Seconds(seconds);
   const WanClient client(directory);
-  if (const absl::Status status = EnterUserNamespace(client); !status.ok()) return Fail("traffic", status, err);
+  if (const absl::Status status = EnterUserNamespace(client); !status.ok()) return FailIn("traffic", status, err);
   const StopSignals signals;
   absl::StatusOr<CrossFlow> flow = CrossFlow::Open(client, options);
-  if (!flow.ok()) return Fail("traffic", flow.status(), err);
+  if (!flow.ok()) return FailIn("traffic", flow.status(), err);
   const absl::Status status = flow->Run(signals.fd());
   out << flow->sent_bytes() << " bytes sent, " << flow->received_bytes() << " received\n";
-  return status.ok() ? kExitSuccess : Fail("traffic", status, err);
+  return status.ok() ? kExitSuccess : FailIn("traffic", status, err);
 }
 
 int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -264,7 +264,7 @@ int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   AddDirectory(line, &directory);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   const absl::Status status = StopEmulator(directory);
-  return status.ok() ? kExitSuccess : Fail("down", status, err);
+  return status.ok() ? kExitSuccess : FailIn("down", status, err);
 }
 
 }  // namespace
@@ -275,9 +275,9 @@ int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
                             {"exec", "runs a program in a node", Exec},
                             {"status", "shows nodes, links and what these carry", Status},
                             {"rate", "changes the rate of a link", Rate},
-                            {"cut", "cuts one direction of a link", Cut},
+                            {"cut", "cuts one direction of a link", CutLink},
                             {"heal", "ends the cut of a link", Heal},
-                            {"traffic", "sends a flow in bursts beside a job", Traffic},
+                            {"traffic", "sends a flow in bursts beside a job", SendTraffic},
                             {"down", "ends it and removes what is left", Down}});
   return table.Run(arguments, out, err);
 }

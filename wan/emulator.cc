@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "core/units.h"
 #include "posix/steady_clock.h"
 #include "topology/overlay/did_you_mean.h"
 #include "wan/kernel_trains.h"
@@ -21,7 +22,6 @@
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr double kLargestBps = 1e15;
 constexpr int kNice = -15;
 

@@ -16,7 +16,7 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kSeedBytes = sizeof(uint64_t);
-constexpr int64_t kScaleBytes = sizeof(float);
+constexpr int64_t kRowScaleBytes = sizeof(float);
 
 struct Row {
   RandomKey key;
@@ -28,13 +28,13 @@ template <typename Float, typename Byte, typename Use>
 void ForEachRow(absl::Span<Float> values, uint64_t seed, Byte* frame, Use use) {
   const int64_t elements = static_cast<int64_t>(values.size());
   Buffer scratch = Buffer::AllocateForOverwrite(NextRhtRowSize(elements));
-  Byte* signs = frame + RhtLayoutOf(elements).rows * kScaleBytes;
+  Byte* signs = frame + RhtLayoutOf(elements).rows * kRowScaleBytes;
   uint64_t index = 0;
   for (int64_t first = 0; first < elements; ++index) {
     const int64_t size = NextRhtRowSize(elements - first);
     const Row row{.key = KeyOfBlock(seed, index), .transformed = scratch.mutable_floats().subspan(0, size)};
     use(row, values.subspan(first, std::min(size, elements - first)), frame, signs);
-    frame += kScaleBytes;
+    frame += kRowScaleBytes;
     signs += SignBytes(size);
     first += size;
   }
@@ -68,7 +68,7 @@ float DecodeRow(const Row& row, const uint8_t* scale_bytes, const uint8_t* signs
 
 int64_t OneBitRhtCodec::FrameBytes(int64_t elements) const {
   const RhtLayout layout = RhtLayoutOf(elements);
-  return kSeedBytes + layout.rows * kScaleBytes + layout.sign_bytes;
+  return kSeedBytes + layout.rows * kRowScaleBytes + layout.sign_bytes;
 }
 
 void OneBitRhtCodec::EncodeFrame(absl::Span<const float> values, uint64_t seed, uint8_t* frame) const {

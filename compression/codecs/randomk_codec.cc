@@ -49,7 +49,7 @@ std::vector<uint32_t> Choice(const Fields& fields, int64_t elements) {
 
 // What a checked frame says, as `all` or as `sparse` makes it of the chunk's part.
 template <typename All, typename Sparse>
-void Apply(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk, All all, Sparse sparse) {
+void ApplyRandomK(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk, All all, Sparse sparse) {
   const uint8_t* bytes = frame.bytes().data();
   const Fields fields = ReadFields(bytes);
   const absl::Span<float> part = chunk.subspan(header.first_element, header.elements);
@@ -94,11 +94,11 @@ absl::Status RandomKCodec::Check(const FrameHeader& header, const Buffer& frame,
 }
 
 void RandomKCodec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
-  Apply(header, frame, chunk, ReadValues, ScatterValues);
+  ApplyRandomK(header, frame, chunk, ReadValues, ScatterValues);
 }
 
 void RandomKCodec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
-  Apply(header, frame, chunk, AddValues, ScatterAddValues);
+  ApplyRandomK(header, frame, chunk, AddValues, ScatterAddValues);
 }
 
 }  // namespace banyan

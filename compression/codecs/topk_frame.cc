@@ -36,7 +36,7 @@ absl::Status CheckIndices(const TopKFields& fields, const uint8_t* frame, int64_
 
 // What a checked frame says, as `all` or as `sparse` makes it of the chunk's part.
 template <typename All, typename Sparse>
-void Apply(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk, All all, Sparse sparse) {
+void ApplyTopK(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk, All all, Sparse sparse) {
   const uint8_t* bytes = frame.bytes().data();
   const TopKFields fields = ReadTopKFields(bytes);
   const absl::Span<float> part = chunk.subspan(header.first_element, header.elements);
@@ -109,11 +109,11 @@ absl::Status CheckTopKFrame(absl::string_view codec, const FrameHeader& header, 
 }
 
 void DecodeTopKFrame(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) {
-  Apply(header, frame, chunk, ReadValues, ScatterValues);
+  ApplyTopK(header, frame, chunk, ReadValues, ScatterValues);
 }
 
 void AddTopKFrame(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) {
-  Apply(header, frame, chunk, AddValues, ScatterAddValues);
+  ApplyTopK(header, frame, chunk, AddValues, ScatterAddValues);
 }
 
 }  // namespace banyan

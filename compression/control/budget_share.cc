@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // Of the budget: what rounding may leave of it.
-constexpr double kRounding = 1e-12;
+constexpr double kShareRounding = 1e-12;
 
 using Path = std::vector<size_t>;  // links, from a leaf's to the root
 
@@ -111,11 +111,11 @@ class Filling {
     for (const Path& path : paths_) {
       for (size_t slowest : path) {
         const double left = Left(path, slowest);
-        if (left > kRounding * budget_) continue;
+        if (left > kShareRounding * budget_) continue;
         for (size_t link : path) {
           if (link != slowest && columns_[link].first == 0) continue;
           columns_[link].is_stopped = true;
-          columns_[link].meets_budget &= left >= -kRounding * budget_;
+          columns_[link].meets_budget &= left >= -kShareRounding * budget_;
         }
       }
     }

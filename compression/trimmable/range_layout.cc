@@ -19,7 +19,7 @@ void AppendRest(int64_t left, RangeShape shape, std::vector<int64_t>& lengths) {
   if (left > 0) lengths.push_back(left);
 }
 
-std::vector<int64_t> Cut(int64_t elements, int64_t length, RangeShape shape) {
+std::vector<int64_t> CutRange(int64_t elements, int64_t length, RangeShape shape) {
   std::vector<int64_t> lengths(elements / length, length);
   AppendRest(elements % length, shape, lengths);
   return lengths;
@@ -32,10 +32,10 @@ std::vector<int64_t> RangeLengths(int64_t elements, int64_t wanted_elements, int
   if (shape == RangeShape::kPowersOfTwo) length = RowOf(length);
   const int64_t most_ranges = std::max<int64_t>(1, kMostLevelFrames / levels);
   while (elements / length >= most_ranges) length *= 2;
-  std::vector<int64_t> lengths = Cut(elements, length, shape);
+  std::vector<int64_t> lengths = CutRange(elements, length, shape);
   while (static_cast<int64_t>(lengths.size()) > most_ranges) {
     if (length >= elements) return {elements};
-    lengths = Cut(elements, length *= 2, shape);
+    lengths = CutRange(elements, length *= 2, shape);
   }
   return lengths;
 }

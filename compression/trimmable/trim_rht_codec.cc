@@ -19,24 +19,24 @@
 namespace banyan {
 namespace {
 
-constexpr int64_t kSignsAt = kSeedBytes + kScaleBytes;
+constexpr int64_t kRowSignsAt = kSeedBytes + kScaleBytes;
 
 }  // namespace
 
 int64_t TrimRhtCodec::LevelBytes(int64_t elements, int level) const {
   const int64_t row = RowOf(elements);
-  return level == 0 ? kSignsAt + SignBytes(row) : TailBytes(row);
+  return level == 0 ? kRowSignsAt + SignBytes(row) : TailBytes(row);
 }
 
 void TrimRhtCodec::EncodeRange(absl::Span<const float> values, uint64_t seed, absl::Span<uint8_t* const> levels) const {
   Buffer row = Buffer::AllocateForOverwrite(RowOf(static_cast<int64_t>(values.size())));
   FlipAndTransform(values, KeyOfBlock(seed, 0), row.mutable_floats());
   StoreLittleEndian(seed, levels[0]);
-  const float scale = RhtScale(SumOfSquares(values), PackSigns(row.floats(), levels[0] + kSignsAt));
+  const float scale = RhtScale(SumOfSquares(values), PackSigns(row.floats(), levels[0] + kRowSignsAt));
   StoreLittleEndian(scale, levels[0] + kSeedBytes);
   if (std::isnan(scale)) {
     // The bits of not-a-numbers depend on the order of operands.
-    std::memset(levels[0] + kSignsAt, 0, SignBytes(row.elements()));
+    std::memset(levels[0] + kRowSignsAt, 0, SignBytes(row.elements()));
     const absl::Span<float> transformed = row.mutable_floats();
     std::fill(transformed.begin(), transformed.end(), std::numeric_limits<float>::quiet_NaN());
   }
@@ -45,11 +45,11 @@ void TrimRhtCodec::EncodeRange(absl::Span<const float> values, uint64_t seed, ab
 
 absl::Status TrimRhtCodec::CheckLevel(const uint8_t* frame, int64_t elements, int level) const {
   const int64_t row = RowOf(elements);
-  return level == 0 ? CheckHead(name(), frame + kSeedBytes, frame + kSignsAt, row) : CheckTails(name(), frame, row);
+  return level == 0 ? CheckHead(name(), frame + kSeedBytes, frame + kRowSignsAt, row) : CheckTails(name(), frame, row);
 }
 
 void TrimRhtCodec::DecodeRange(absl::Span<const uint8_t* const> levels, absl::Span<float> values) const {
-  const uint8_t* signs = levels[0] + kSignsAt;
+  const uint8_t* signs = levels[0] + kRowSignsAt;
   Buffer row = Buffer::AllocateForOverwrite(RowOf(static_cast<int64_t>(values.size())));
   const bool is_whole = levels.size() > 1;
   if (is_whole) {

@@ -12,7 +12,7 @@
 namespace banyan {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr int64_t kMostShapeElements = int64_t{1} << 40;
 
 // "768x3072", each at least 1; nothing where it is something else, or too large to be a tensor.
 std::optional<std::vector<int64_t>> ParseShape(absl::string_view text) {
@@ -20,7 +20,7 @@ std::optional<std::vector<int64_t>> ParseShape(absl::string_view text) {
   int64_t elements = 1;
   for (absl::string_view part : absl::StrSplit(text, 'x')) {
     int64_t dimension = 0;
-    if (!absl::SimpleAtoi(part, &dimension) || dimension < 1 || dimension > kMostElements / elements) {
+    if (!absl::SimpleAtoi(part, &dimension) || dimension < 1 || dimension > kMostShapeElements / elements) {
       return std::nullopt;
     }
     elements *= dimension;

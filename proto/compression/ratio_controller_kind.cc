@@ -10,16 +10,15 @@
 namespace banyan {
 namespace {
 
-using Kind = RatioControllerKind;
-
-constexpr std::array<std::pair<Kind, absl::string_view>, 8> kNames = {{{Kind::kFixed, "fixed"},
-                                                                       {Kind::kNetSense, "netsense"},
-                                                                       {Kind::kDa1, "da1"},
-                                                                       {Kind::kDa2, "da2"},
-                                                                       {Kind::kDa3, "da3"},
-                                                                       {Kind::kDa4, "da4"},
-                                                                       {Kind::kDa5, "da5"},
-                                                                       {Kind::kBudget, "budget"}}};
+constexpr std::array<std::pair<RatioControllerKind, absl::string_view>, 8> kNames = {
+    {{RatioControllerKind::kFixed, "fixed"},
+     {RatioControllerKind::kNetSense, "netsense"},
+     {RatioControllerKind::kDa1, "da1"},
+     {RatioControllerKind::kDa2, "da2"},
+     {RatioControllerKind::kDa3, "da3"},
+     {RatioControllerKind::kDa4, "da4"},
+     {RatioControllerKind::kDa5, "da5"},
+     {RatioControllerKind::kBudget, "budget"}}};
 
 }  // namespace
 

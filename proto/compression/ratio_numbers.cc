@@ -16,8 +16,7 @@
 namespace banyan {
 namespace {
 
-using Kind = RatioControllerKind;
-using Kinds = std::vector<Kind>;
+using Kinds = std::vector<RatioControllerKind>;
 using Config = RatioControllerConfig;
 
 // Below this nothing would be sent of most tensors.
@@ -80,14 +79,17 @@ std::vector<RatioNumber> NetSenseNumbers() {
 }
 
 // Each law looks at some.
-std::vector<RatioNumber> DelayAdaptiveNumbers(Kind kind) {
+std::vector<RatioNumber> DelayAdaptiveNumbers(RatioControllerKind kind) {
   using Part = DelayAdaptiveConfig;
   const std::vector<std::pair<Kinds, RatioNumber>> all = {
-      {{Kind::kDa2, Kind::kDa3}, DelayAdaptive<&Part::delay_variation>("delay_variation", 0, 1)},
-      {{Kind::kDa2, Kind::kDa3, Kind::kDa4, Kind::kDa5}, DelayAdaptive<&Part::increase_step>("increase_step", 0, 1)},
-      {{Kind::kDa3}, DelayAdaptive<&Part::decrease_step>("decrease_step", 0, 1)},
-      {{Kind::kDa5}, DelayAdaptive<&Part::delay_slack>("delay_slack", 1, 100)},
-      {{Kind::kDa4, Kind::kDa5}, DelayAdaptive<&Part::decrease_factor>("decrease_factor", 0, 1)}};
+      {{RatioControllerKind::kDa2, RatioControllerKind::kDa3},
+       DelayAdaptive<&Part::delay_variation>("delay_variation", 0, 1)},
+      {{RatioControllerKind::kDa2, RatioControllerKind::kDa3, RatioControllerKind::kDa4, RatioControllerKind::kDa5},
+       DelayAdaptive<&Part::increase_step>("increase_step", 0, 1)},
+      {{RatioControllerKind::kDa3}, DelayAdaptive<&Part::decrease_step>("decrease_step", 0, 1)},
+      {{RatioControllerKind::kDa5}, DelayAdaptive<&Part::delay_slack>("delay_slack", 1, 100)},
+      {{RatioControllerKind::kDa4, RatioControllerKind::kDa5},
+       DelayAdaptive<&Part::decrease_factor>("decrease_factor", 0, 1)}};
   std::vector<RatioNumber> numbers = {DelayAdaptive<&Part::start_ratio>("start_ratio", kLeastRatio, 1),
                                       DelayAdaptive<&Part::least_ratio>("least_ratio", kLeastRatio, 1),
                                       DelayAdaptive<&Part::greatest_ratio>("greatest_ratio", kLeastRatio, 1),
@@ -145,14 +147,14 @@ std::optional<FieldProblem> FindOrderProblem(const std::vector<RatioNumber>& num
   return std::nullopt;
 }
 
-absl::Status ToStatus(Kind kind, const std::optional<FieldProblem>& problem) {
+absl::Status ToStatus(RatioControllerKind kind, const std::optional<FieldProblem>& problem) {
   if (!problem.has_value()) return absl::OkStatus();
   const absl::string_view name = NameOf(kind);
   return absl::InvalidArgumentError(absl::StrCat(name, name.empty() ? "" : ".", problem->field, ": expected ",
                                                  problem->expected, ", got ", problem->came));
 }
 
-std::optional<FieldProblem> FindKindProblem(Kind kind) {
+std::optional<FieldProblem> FindKindProblem(RatioControllerKind kind) {
   if (!NameOf(kind).empty()) return std::nullopt;
   return FieldProblem{"controller", absl::StrCat("one of ", absl::StrJoin(RatioControllerNames(), ", ")),
                       absl::StrCat("number ", static_cast<int>(kind))};
@@ -168,25 +170,25 @@ std::vector<std::string> NamesOf(const std::vector<RatioNumber>& numbers) {
 
 std::vector<RatioNumber> NumbersOf(RatioControllerKind kind) {
   switch (kind) {
-    case Kind::kFixed:
+    case RatioControllerKind::kFixed:
       return {Number<&Config::fixed, &FixedConfig::ratio>("ratio", kLeastRatio, 1),
               Number<&Config::fixed, &FixedConfig::light_below>(kLightBelow, 0, 1)};
-    case Kind::kNetSense:
+    case RatioControllerKind::kNetSense:
       return NetSenseNumbers();
-    case Kind::kDa1:
-    case Kind::kDa2:
-    case Kind::kDa3:
-    case Kind::kDa4:
-    case Kind::kDa5:
+    case RatioControllerKind::kDa1:
+    case RatioControllerKind::kDa2:
+    case RatioControllerKind::kDa3:
+    case RatioControllerKind::kDa4:
+    case RatioControllerKind::kDa5:
       return DelayAdaptiveNumbers(kind);
-    case Kind::kBudget:
+    case RatioControllerKind::kBudget:
       return BudgetNumbers();
   }
   return {};
 }
 
 bool IsRatioNumber(absl::string_view name) {
-  for (Kind kind : AllRatioControllerKinds()) {
+  for (RatioControllerKind kind : AllRatioControllerKinds()) {
     if (Find(NumbersOf(kind), name) != nullptr) return true;
   }
   return false;

@@ -12,7 +12,7 @@
 namespace banyan {
 namespace {
 
-constexpr absl::Duration kRetryInterval = absl::Milliseconds(50);
+constexpr absl::Duration kWriteRetryInterval = absl::Milliseconds(50);
 // Keys of one answer, as long as they are small: etcd's gateway gives up on answers of more than 4 MB.
 constexpr int64_t kPageKeys = 1000;
 
@@ -47,7 +47,7 @@ absl::StatusOr<Answer> EtcdRecordStore::Ask(const std::function<absl::StatusOr<A
     absl::StatusOr<Answer> answer = call();
     if (!absl::IsUnavailable(answer.status())) return answer;
     if (SteadyNow() >= leadership_->LeadsUntil()) return leadership_->WhyLost();
-    absl::SleepFor(kRetryInterval);
+    absl::SleepFor(kWriteRetryInterval);
   }
 }
 

@@ -13,9 +13,9 @@ namespace banyan {
 namespace {
 
 // In a form that clocks can add to the time.
-constexpr absl::Duration kForever = absl::Hours(24 * 365);
+constexpr absl::Duration kLongestWait = absl::Hours(24 * 365);
 // Before the time-out, for the answer to the question for whom it waits.
-constexpr absl::Duration kAnswer = absl::Seconds(1);
+constexpr absl::Duration kRoomAnswer = absl::Seconds(1);
 
 // What the question has brought. Thread-safe; shared with the question, which may outlive the wait.
 class Answer {
@@ -40,9 +40,9 @@ class RoomWait {
  public:
   RoomWait(SessionKeys& keys, absl::Duration timeout)
       : keys_(keys),
-        timeout_(std::clamp(timeout, absl::ZeroDuration(), kForever)),
+        timeout_(std::clamp(timeout, absl::ZeroDuration(), kLongestWait)),
         deadline_(SteadyNow() + timeout_),
-        ask_at_(deadline_ + -std::min(kAnswer, timeout_ / 2)) {}
+        ask_at_(deadline_ + -std::min(kRoomAnswer, timeout_ / 2)) {}
 
   // Waits for a change; false when the time is over. Asks once, shortly before that.
   bool Wait(std::unique_lock<std::mutex>& lock, AskWhom ask) {

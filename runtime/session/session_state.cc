@@ -17,7 +17,7 @@ constexpr size_t kMostPartsPerMessage = 256;
 // How much longer than a call's own time-out the node may take to end it.
 constexpr absl::Duration kGrace = absl::Seconds(10);
 
-absl::Status CheckParts(const std::vector<SessionState::Part>& parts) {
+absl::Status CheckStateParts(const std::vector<SessionState::Part>& parts) {
   if (parts.empty()) return absl::InvalidArgumentError("a training state without parts; expected at least one");
   int64_t room = StateLayout::kMostBytes;
   for (size_t i = 0; i < parts.size(); ++i) {
@@ -63,7 +63,7 @@ absl::Status SessionState::Share(std::vector<Part> parts) {
 
 absl::Status SessionState::Register(std::vector<Part> parts) {
   std::sort(parts.begin(), parts.end(), [](const Part& a, const Part& b) { return a.name < b.name; });
-  if (absl::Status status = CheckParts(parts); !status.ok()) return status;
+  if (absl::Status status = CheckStateParts(parts); !status.ok()) return status;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!parts_.empty()) return absl::FailedPreconditionError("ShareState was called before");
   parts_ = std::move(parts);

@@ -17,7 +17,7 @@
 namespace banyan {
 namespace {
 
-constexpr absl::Duration kPause = absl::Milliseconds(20);
+constexpr absl::Duration kConnectPause = absl::Milliseconds(20);
 
 // The memory that comes with a reply.
 struct Opening {
@@ -59,7 +59,7 @@ absl::StatusOr<std::unique_ptr<UnixPort>> UnixPort::Connect(const std::string& a
     const absl::Duration left = deadline - SteadyNow();
     if (!absl::IsUnavailable(socket.status()) || left <= absl::ZeroDuration()) return socket.status();
     // The node may be about to start: a socket file that is not there yet gives nothing to wait on.
-    absl::SleepFor(std::min(kPause, left));
+    absl::SleepFor(std::min(kConnectPause, left));
   }
 }
 

@@ -20,7 +20,7 @@ constexpr absl::Duration kLookAtStrangersEvery = absl::Milliseconds(20);
 bool ChosenBySocket(absl::string_view route) { return route.size() == 5 && route[0] == '\0'; }
 
 // Where the frame comes from, as a number; empty when ZeroMQ does not know it.
-std::string HostOf(zmq::message_t& frame) {
+std::string HostOfFrame(zmq::message_t& frame) {
   const char* host = zmq_msg_gets(frame.handle(), "Peer-Address");
   return host == nullptr ? "" : std::string(absl::StripPrefix(host, "::ffff:"));
 }
@@ -101,7 +101,7 @@ std::optional<InboundConnections::Received> InboundConnections::Receive() {
   const std::string route(BytesOf(frames.front()));
   const int fd = DescriptorOf(frames.back());
   if (!peers_.contains(route)) {
-    received.accepted_from = HostOf(frames.back());
+    received.accepted_from = HostOfFrame(frames.back());
     received.public_key = KeyBehind(frames.back());
     Find(route, fd).public_key = received.public_key;
   }

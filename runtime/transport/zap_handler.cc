@@ -10,7 +10,7 @@ namespace banyan {
 namespace {
 
 constexpr char kAddress[] = "inproc://zeromq.zap.01";
-constexpr char kVersion[] = "1.0";
+constexpr char kZapVersion[] = "1.0";
 // Of a question: version, id, domain, address, routing id, mechanism, public key.
 constexpr size_t kFrames = 7;
 
@@ -37,7 +37,7 @@ std::vector<std::string> ZapHandler::Serve(int most) {
 std::vector<zmq::message_t> ZapHandler::Answer(const ReceivedFrames& question,
                                                std::vector<std::string>& refused) const {
   const std::vector<zmq::message_t>& frames = question.frames;
-  const bool is_whole = frames.size() == kFrames && !question.too_many && BytesOf(frames[0]) == kVersion;
+  const bool is_whole = frames.size() == kFrames && !question.too_many && BytesOf(frames[0]) == kZapVersion;
   const std::string key = is_whole && BytesOf(frames[5]) == "CURVE" ? KeyText(BytesOf(frames[6])) : std::string();
   const bool admits = !key.empty() && admits_(key);
   if (!admits) {
@@ -45,7 +45,7 @@ std::vector<zmq::message_t> ZapHandler::Answer(const ReceivedFrames& question,
                                    key.empty() ? " without a key" : absl::StrCat(" with the unlisted key ", key)));
   }
   std::vector<zmq::message_t> answer;
-  answer.push_back(Frame(kVersion));
+  answer.push_back(Frame(kZapVersion));
   answer.push_back(Frame(frames.size() > 1 ? BytesOf(frames[1]) : absl::string_view()));
   answer.push_back(Frame(admits ? "200" : "400"));
   answer.push_back(Frame(admits ? "OK" : "the key is not listed"));

@@ -11,14 +11,14 @@ namespace {
 using Neighbours = std::map<NodeId, std::set<NodeId>>;
 using Edges = std::set<std::pair<NodeId, NodeId>>;
 
-void Join(NodeId a, NodeId b, Neighbours& neighbours) {
+void AddNeighbours(NodeId a, NodeId b, Neighbours& neighbours) {
   neighbours[a].insert(b);
   neighbours[b].insert(a);
 }
 
 void JoinHops(const std::vector<Route>& routes, Neighbours& neighbours) {
   for (const Route& route : routes) {
-    for (size_t i = 1; i < route.path.size(); ++i) Join(route.path[i - 1], route.path[i], neighbours);
+    for (size_t i = 1; i < route.path.size(); ++i) AddNeighbours(route.path[i - 1], route.path[i], neighbours);
   }
 }
 
@@ -28,10 +28,10 @@ Neighbours NeighboursIn(const Policy& policy) {
   for (const Route& route : policy.routes) routed.emplace(route.from, route.to);
   for (const Tree& tree : policy.trees) {
     for (const auto& [node, parent] : tree.reduce_parent) {
-      if (routed.count({node, parent}) == 0) Join(node, parent, neighbours);
+      if (routed.count({node, parent}) == 0) AddNeighbours(node, parent, neighbours);
     }
     for (const auto& [node, parent] : tree.broadcast_parent) {
-      if (routed.count({parent, node}) == 0) Join(parent, node, neighbours);
+      if (routed.count({parent, node}) == 0) AddNeighbours(parent, node, neighbours);
     }
   }
   JoinHops(policy.routes, neighbours);

@@ -7,7 +7,7 @@ namespace banyan {
 namespace {
 
 // Several roundings on each of several nodes in each round.
-constexpr double kFloatTolerance = 1e-5;
+constexpr double kDebtTolerance = 1e-5;
 
 }  // namespace
 
@@ -29,7 +29,7 @@ std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, Round roun
   if (doubtful_.erase(tensor) > 0 || settled.begun.changes != changes_) return std::nullopt;
   if (!membership_->HasSameMembersSince(settled.begun.epoch)) return std::nullopt;
   for (size_t i = 0; i < settled.owed.size(); ++i) {
-    if (std::abs(settled.owed[i]) > kFloatTolerance * settled.magnitude) return Miss{i, settled.owed[i]};
+    if (std::abs(settled.owed[i]) > kDebtTolerance * settled.magnitude) return Miss{i, settled.owed[i]};
   }
   return std::nullopt;
 }

@@ -5,13 +5,10 @@
 #include <tuple>
 
 #include "core/check.h"
+#include "sim/faults/random_time.h"
 
 namespace banyan {
 namespace {
-
-absl::Duration Between(absl::Duration least, absl::Duration most, Random* random) {
-  return absl::Nanoseconds(random->Between(absl::ToInt64Nanoseconds(least), absl::ToInt64Nanoseconds(most)));
-}
 
 class Drawing {
  public:

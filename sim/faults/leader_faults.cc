@@ -1,13 +1,10 @@
 #include "sim/faults/leader_faults.h"
 
 #include "core/check.h"
+#include "sim/faults/random_time.h"
 
 namespace banyan {
 namespace {
-
-absl::Duration Between(absl::Duration least, absl::Duration most, Random* random) {
-  return absl::Nanoseconds(random->Between(absl::ToInt64Nanoseconds(least), absl::ToInt64Nanoseconds(most)));
-}
 
 void Isolate(NodeId leader, bool is_silent, Cluster* cluster) {
   SimulatedNetwork* network = cluster->simulator()->network();

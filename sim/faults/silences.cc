@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "sim/faults/random_time.h"
 
 namespace banyan {
 namespace {
@@ -12,10 +13,6 @@ namespace {
 constexpr int64_t kLeastLargeBytes = 150;
 constexpr int64_t kMostLargeBytes = 700;
 constexpr double kWithScheduler = 0.2;
-
-absl::Duration Between(absl::Duration least, absl::Duration most, Random* random) {
-  return absl::Nanoseconds(random->Between(absl::ToInt64Nanoseconds(least), absl::ToInt64Nanoseconds(most)));
-}
 
 bool SilenceConnections(const Fault& fault, Random* random, SimulatedNetwork* network) {
   bool has_any = false;

@@ -25,7 +25,7 @@
 namespace banyan {
 namespace {
 
-constexpr int64_t kElementBytes = 4;
+constexpr int64_t kFloatBytes = 4;
 constexpr uint64_t kFewestRounds = 2;
 constexpr uint64_t kMostRounds = 60;
 constexpr uint64_t kInformedRounds = 5;
@@ -91,7 +91,7 @@ absl::StatusOr<SimulationOptions> MakeOptions(const Figure& figure, const Figure
   if (options.overlay.topology.roots.value_or(0) > static_cast<int>(options.overlay.nodes.size())) {
     options.overlay.topology.roots.reset();
   }
-  options.tensor_elements = {figure_case.model_bytes / kElementBytes};
+  options.tensor_elements = {figure_case.model_bytes / kFloatBytes};
   options.compute_time = absl::Milliseconds(figure_case.compute_ms);
   options.seed = seed;
   if (figure_case.redraw) options.link_redraw = LinkRedraw{kRedrawPeriod, kLowestBps, kHighestBps, 1, seed};

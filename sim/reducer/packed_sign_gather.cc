@@ -14,7 +14,7 @@
 namespace banyan {
 namespace {
 
-constexpr int64_t kFloatBytes = 4;
+constexpr int64_t kValueBytes = 4;
 constexpr int64_t kScaleBytes = 4;  // of each worker's part of a message
 constexpr int64_t kMessageElements = 65536;
 
@@ -97,14 +97,14 @@ std::vector<int64_t> Gather::Exchange(int64_t now_ns, int64_t elements) {
 void Gather::Count(size_t node, int64_t arrived_ns, int64_t elements) {
   // As nodes of Banyan: votes are read and counts written (node/votes/vote_computations.h), then floats.
   const int64_t count_ns = VoteNs(2 * static_cast<int64_t>(nodes_) * MessageBytes(elements));
-  counted_ns_[node] = std::max(counted_ns_[node], arrived_ns) + count_ns + SumNs(kFloatBytes * elements);
+  counted_ns_[node] = std::max(counted_ns_[node], arrived_ns) + count_ns + SumNs(kValueBytes * elements);
 }
 
 GatherTimes Gather::Run() {
   int64_t cast_ns = 0;
   for (const int64_t bucket : job_.buckets) {
     // Read for the scale and for the votes. Counting waits for it, too, since one processor does both.
-    const int64_t own_cast_ns = VoteNs(2 * kFloatBytes * bucket);
+    const int64_t own_cast_ns = VoteNs(2 * kValueBytes * bucket);
     cast_ns += own_cast_ns;
     for (int64_t& counted_ns : counted_ns_) counted_ns += own_cast_ns;
     for (int64_t first = 0; first < bucket; first += kMessageElements) {

@@ -49,7 +49,7 @@ void ReadCommandLines(const SourceFile& file, Declared& declared) {
   Names commands;
   for (const std::smatch& match : AllMatches(file.text, kCommand)) commands.insert(match[1]);
   for (const std::string& command : commands) AddCommand(command, declared);
-  if (file.path == "tools/main.cc") {
+  if (file.path == "tools/all_commands.cc") {
     for (const std::smatch& match : AllMatches(file.text, kRow)) AddCommand(match[1], declared);
   }
   for (const std::smatch& match : AllMatches(file.text, kFlag)) {

@@ -13,7 +13,7 @@ using ::testing::IsEmpty;
 // A repository with three commands, a program in Python and one key, and with this text.
 std::vector<std::string> Check(const std::string& path, const std::string& text) {
   return CheckAdvice(
-      {{"tools/main.cc", R"(table({{"node", "runs", F}, {"status", "shows", G}});)"},
+      {{"tools/all_commands.cc", R"(table({{"node", "runs", F}, {"status", "shows", G}});)"},
        {"tools/node_command.cc", R"(CommandLine line("banyan node", "x"); line.Text("name", "N", "h", &f.name);)"},
        {"tools/status_command.cc", R"(CommandLine line("banyan status", "x"); line.Switch("watch", "h", &f.w);)"},
        {"tools/demo_command.cc", R"(CommandLine line("banyan demo", "x");)"},

@@ -35,7 +35,7 @@ constexpr int kEchoes = 8;
 // The first byte of a ZMTP greeting, by which daemons are known.
 constexpr char kZmtp = '\xff';
 
-using Answerer = PathFacts::Answerer;
+using ProbeAnswerer = PathFacts::Answerer;
 
 // Waits without a neighbour: nothing that could be awaited tells when one begins to listen.
 void Pause(absl::Duration time) { poll(nullptr, 0, static_cast<int>(absl::ToInt64Milliseconds(time))); }
@@ -59,14 +59,14 @@ std::optional<FileDescriptor> TryConnect(const Addresses& addresses, PathFacts& 
 std::optional<DoctorStream> Greet(const PathProbe& probe, FileDescriptor socket, PathFacts& facts) {
   facts.own_end = OwnEnd(socket.get()).Host();
   DoctorStream stream(std::move(socket));
-  facts.answerer = Answerer::kStranger;
+  facts.answerer = ProbeAnswerer::kStranger;
   const absl::StatusOr<char> first = stream.Peek(kAnswerTimeout);
-  if (first.ok() && *first == kZmtp) facts.answerer = Answerer::kBanyan;
+  if (first.ok() && *first == kZmtp) facts.answerer = ProbeAnswerer::kBanyan;
   if (!first.ok() || *first != kDoctorGreeting[0]) return std::nullopt;
   const absl::StatusOr<std::string> greeting = stream.ReceiveLine(kAnswerTimeout);
   const std::vector<std::string> words = absl::StrSplit(greeting.value_or(""), ' ');
   if (words.size() != 4 || !absl::StartsWith(*greeting, kDoctorGreeting)) return std::nullopt;
-  facts.answerer = Answerer::kDoctor;
+  facts.answerer = ProbeAnswerer::kDoctor;
   facts.answered_name = words[2];
   const std::optional<TcpEndpoint> seen_as = NumericEndpoint(absl::StrCat("tcp://", words[3]));
   if (seen_as.has_value()) facts.seen_as = seen_as->host;
@@ -178,7 +178,7 @@ absl::Status SendReport(const PathProbe& probe, const std::string& report) {
   if (!addresses.ok()) return addresses.status();
   PathFacts facts;
   std::optional<DoctorStream> stream = FindDoctor(probe, *addresses, facts);
-  if (!stream.has_value() || facts.answerer != Answerer::kDoctor) {
+  if (!stream.has_value() || facts.answerer != ProbeAnswerer::kDoctor) {
     return absl::UnavailableError(facts.connect.ok() ? "no doctor answers there" : facts.connect.message());
   }
   const std::string words = absl::StrCat("report ", report.size(), "\n", report);

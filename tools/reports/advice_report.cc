@@ -8,11 +8,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "core/json_writer.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr size_t kBest = 3;
 constexpr size_t kShown = 20;
 

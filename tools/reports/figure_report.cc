@@ -7,11 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBitsPerMegabit = 1e6;
 
 bool HasBaseline(const std::vector<FigureRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const FigureRow& row) { return row.relative > 0; });

@@ -10,13 +10,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "core/json_writer.h"
+#include "core/units.h"
 #include "topology/planners/route_table.h"
 #include "topology/planners/tree_delay.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr double kBitsPerMegabyte = 8e6;
 
 // "n1 <- n2 n3; n3 <- n4", from the root outwards.

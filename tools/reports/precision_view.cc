@@ -12,7 +12,7 @@ namespace banyan {
 namespace {
 
 // That were low-bit or fell back most often.
-constexpr size_t kMostKeysShown = 5;
+constexpr size_t kMostRoutesShown = 5;
 
 PrecisionView::Rounds ParseRounds(const YAML::Node& object) {
   return {object["key"] ? object["key"].as<std::string>() : "", object["low_bit"].as<int64_t>(),
@@ -22,7 +22,7 @@ PrecisionView::Rounds ParseRounds(const YAML::Node& object) {
 std::string KeysText(std::vector<PrecisionView::Rounds> keys) {
   std::stable_sort(keys.begin(), keys.end(),
                    [](const auto& a, const auto& b) { return a.low_bit + a.fallback > b.low_bit + b.fallback; });
-  const size_t more = keys.size() - std::min(keys.size(), kMostKeysShown);
+  const size_t more = keys.size() - std::min(keys.size(), kMostRoutesShown);
   keys.resize(keys.size() - more);
   std::string text = absl::StrJoin(keys, "; ", [](std::string* out, const PrecisionView::Rounds& rounds) {
     absl::StrAppendFormat(out, "%s %d/%d/%d", rounds.key, rounds.low_bit, rounds.fallback, rounds.plain);

@@ -7,13 +7,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "core/units.h"
 #include "topology/evaluation/plan_rate.h"
 #include "topology/fit/price_fit.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr double kSecondsPerDay = 24 * 60 * 60;
 constexpr size_t kShownLinks = 8;
 

@@ -7,13 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/json_writer.h"
+#include "core/units.h"
 #include "sim/runs/adaptation.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
-constexpr double kBytesPerMegabyte = 1e6;
 constexpr size_t kShownRounds = 20;
 constexpr size_t kShownLinks = 40;
 

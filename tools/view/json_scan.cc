@@ -11,7 +11,7 @@ namespace banyan {
 namespace {
 
 constexpr int kDeepest = 64;
-constexpr size_t kShownBytes = 12;
+constexpr size_t kJsonBytesShown = 12;
 
 class Scanner {
  public:
@@ -20,7 +20,7 @@ class Scanner {
   absl::Status Scan() {
     if (Value("", "") && (SkipSpace(), at_ == text_.size())) return absl::OkStatus();
     if (expected_ == nullptr) expected_ = "the end";
-    const absl::string_view rest = text_.substr(at_, kShownBytes);
+    const absl::string_view rest = text_.substr(at_, kJsonBytesShown);
     return absl::InvalidArgumentError(
         absl::StrCat("expected ", expected_, " at byte ", at_ + 1, " of the JSON, got ",
                      rest.empty() ? "its end" : absl::StrCat("\"", absl::CHexEscape(rest), "\"")));

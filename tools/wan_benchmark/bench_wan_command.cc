@@ -38,7 +38,7 @@ namespace {
 constexpr double kMostMegabytes = 4000;
 constexpr int64_t kMostRounds = 10000;
 constexpr double kMostSeconds = 1e6;
-constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
+constexpr int64_t kModelMegabyte = 1000 * 1000;
 constexpr int64_t kElementBytes = 4;
 // As in NETSTORM's evaluation.
 constexpr double kRedrawSeconds = 180;
@@ -185,7 +185,7 @@ class BenchWan {
     if (!contenders.ok()) return contenders.status();
     contenders_ = *std::move(contenders);
     const int64_t elements = std::max<int64_t>(
-        1, static_cast<int64_t>(flags_.megabytes * static_cast<double>(kBytesPerMegabyte)) / kElementBytes);
+        1, static_cast<int64_t>(flags_.megabytes * static_cast<double>(kModelMegabyte)) / kElementBytes);
     report_.overlay = flags_.path;
     report_.model_bits = static_cast<double>(elements * kElementBytes) * 8;
     report_.bound_bps = RateBoundBps(view);

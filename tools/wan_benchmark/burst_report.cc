@@ -7,11 +7,10 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "core/json_writer.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBytesPerMegabyte = 1e6;
 
 // The least time within which this part of the rounds is done.
 double Quantile(const std::vector<ContenderResult::Round>& rounds, double part) {
@@ -38,7 +37,7 @@ std::string LinksOf(const ContenderResult& result) {
   });
 }
 
-std::string Row(const ContenderResult& result) {
+std::string BurstRow(const ContenderResult& result) {
   const std::string name = absl::StrFormat("%-26s", result.contender.description);
   if (!result.ok()) return absl::StrCat(name, "failed: ", std::string(result.status.message()), "\n");
   const Times times(result);
@@ -54,7 +53,7 @@ std::string BurstReportText(const WanReport& report) {
       "%s: all-reduce of %.1f MB; seconds of rounds, and over the undisturbed median; TCP with %s\n\n"
       "%-26s quiet  in bursts       99 %%             rounds  links with bursts\n",
       report.overlay, report.model_bits / 8 / kBytesPerMegabyte, report.congestion, "contender");
-  for (const ContenderResult& result : report.results) absl::StrAppend(&text, Row(result));
+  for (const ContenderResult& result : report.results) absl::StrAppend(&text, BurstRow(result));
   absl::StrAppend(
       &text,
       "\nWhere there are times, all replicas were identical bit by bit, and nothing was missing after a flush.\n");

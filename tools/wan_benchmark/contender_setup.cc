@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/units.h"
 #include "tools/emulated_wan.h"
 #include "tools/keygen/job_keys.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -18,7 +19,6 @@ constexpr char kVotesProfileFile[] = "votes_profile.yaml";
 constexpr char kVotesBindingFile[] = "votes_binding.yaml";
 // What a node's TUN device is called.
 constexpr char kDevice[] = "wan0";
-constexpr double kBitsPerMegabit = 1e6;
 
 std::string File(const BenchPlace& place, const std::string& name) { return absl::StrCat(place.directory, "/", name); }
 

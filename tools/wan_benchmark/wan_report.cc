@@ -8,13 +8,11 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "core/json_writer.h"
+#include "core/units.h"
 #include "sim/runs/adaptation.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBitsPerMegabit = 1e6;
-constexpr double kBytesPerMegabyte = 1e6;
 
 double RateBps(const WanReport& report, const ContenderResult& result) {
   return report.model_bits / MedianSeconds(result);

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/units.h"
 #include "topology/evaluation/linear_program.h"
 #include "topology/path_links.h"
 
@@ -17,7 +18,6 @@ namespace banyan {
 namespace {
 
 // The solver wants numbers that are neither huge nor tiny.
-constexpr double kBitsPerMegabit = 1e6;
 
 using Links = std::vector<size_t>;  // positions in view.links()
 
@@ -102,7 +102,7 @@ constexpr double kAuxiliaryPathCost = 1e-5;
 
 // What the auxiliary paths carry is taken off the primary path, which leaves one variable less per edge than a flow for
 // each path. A primary path that has vanished carries nothing, so its auxiliary paths must carry everything.
-void AddEdge(const Edge& edge, double auxiliary_gain, CapacityRows& capacity, LinearProgram& program) {
+void AddPrimaryEdge(const Edge& edge, double auxiliary_gain, CapacityRows& capacity, LinearProgram& program) {
   const int row = program.AddRow(0);
   const double sign = edge.primary.has_value() ? 1 : -1;
   for (const auto& [variable, load] : edge.loads) {
@@ -128,7 +128,7 @@ absl::StatusOr<LinearSolution> BestFlows(const Edges& edges, const NetworkView& 
   LinearProgram program;
   for (size_t i = 0; i < volumes; ++i) program.AddVariable(1);
   CapacityRows capacity(view, program);
-  for (const auto& [ends, edge] : edges) AddEdge(edge, -kAuxiliaryPathCost, capacity, program);
+  for (const auto& [ends, edge] : edges) AddPrimaryEdge(edge, -kAuxiliaryPathCost, capacity, program);
   return program.Maximise();
 }
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr int64_t kMostPredictions = 48;
 // Visits of chunks to links that may be scheduled in all: a tenth of a second or less.
-constexpr double kMostWork = 160'000;
+constexpr double kMostSearchWork = 160'000;
 // Less is rounding.
-constexpr double kLeastGain = 1e-4;
+constexpr double kLeastSearchGain = 1e-4;
 
 constexpr size_t kLastTrees = 3;
 constexpr size_t kFirstTrees = 6;
@@ -31,7 +31,7 @@ class ShareSearch {
         shortest_(PredictRound(policy, view, tensors, sent_part)) {
     const double visits = std::min(model_chunks_, static_cast<double>(kScheduledChunks)) * 2 *
                           static_cast<double>(view.nodes().size() - 1);
-    predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostWork / std::max(visits, 1.0)));
+    predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostSearchWork / std::max(visits, 1.0)));
   }
 
   // Until no move that it knows makes the round shorter.
@@ -72,7 +72,7 @@ class ShareSearch {
     policy_.trees[from].share -= share;
     policy_.trees[to].share += share;
     RoundPrediction moved = PredictRound(policy_, view_, tensors_, sent_part_);
-    if (moved.time < (1 - kLeastGain) * shortest_.time) {
+    if (moved.time < (1 - kLeastSearchGain) * shortest_.time) {
       shortest_ = std::move(moved);
       return true;
     }

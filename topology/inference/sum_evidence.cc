@@ -10,9 +10,9 @@ namespace {
 // Busy links must carry this part of the sum.
 constexpr double kLeastBusyPart = 0.5;
 // Links are held back that carry less than this part of what they could.
-constexpr double kHeldBack = 0.8;
+constexpr double kSumHeldBack = 0.8;
 // Sums of measurements vary: what links carry at most is what they carry in this part of the intervals, or less.
-constexpr double kReached = 0.8;
+constexpr double kSumReached = 0.8;
 constexpr double kClose = 0.1;
 
 // What it takes to show sharing. Two errors of the slope are as good as certain.
@@ -109,7 +109,7 @@ void FitSlope(SumEvidence& evidence) {
 
 }  // namespace
 
-bool SumInterval::is_held_back() const { return carried_bps < kHeldBack * could_bps; }
+bool SumInterval::is_held_back() const { return carried_bps < kSumHeldBack * could_bps; }
 
 std::vector<SumInterval> CountedIntervals(const TrafficWindow& window, absl::Span<const size_t> links,
                                           const std::map<size_t, double>& rates_bps, size_t most) {
@@ -134,7 +134,7 @@ SumEvidence WeighSums(std::vector<SumInterval> intervals) {
     evidence.held_back += interval.is_held_back() ? 1 : 0;
   }
   std::sort(carried_bps.begin(), carried_bps.end());
-  evidence.reached_bps = carried_bps[static_cast<size_t>(kReached * static_cast<double>(carried_bps.size() - 1))];
+  evidence.reached_bps = carried_bps[static_cast<size_t>(kSumReached * static_cast<double>(carried_bps.size() - 1))];
   const auto close = std::count_if(carried_bps.begin(), carried_bps.end(), [&](double sum_bps) {
     return std::abs(sum_bps / evidence.reached_bps - 1) <= kClose;
   });

@@ -4,18 +4,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/units.h"
 #include "topology/overlay/link_fields.h"
+#include "topology/overlay/link_ranges.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
-constexpr double kMostSeconds = 1e8;
 constexpr double kLeastSeconds = 1e-3;
-constexpr double kLeastMbps = 1e-6;
-constexpr double kMostMbps = 1e6;
 
 NumberRange Seconds(double low) { return {low, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}; }
 

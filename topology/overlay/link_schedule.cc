@@ -7,17 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
 #include "core/random.h"
+#include "core/units.h"
 #include "topology/overlay/link_fields.h"
+#include "topology/overlay/link_ranges.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBitsPerMegabit = 1e6;
-constexpr double kMostSeconds = 1e8;
-constexpr double kLeastMbps = 1e-6;
-constexpr double kMostMbps = 1e6;
 
 void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
                 std::vector<LinkChange>& changes) {

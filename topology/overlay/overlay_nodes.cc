@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/ids.h"
+#include "core/units.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_keys.h"
@@ -14,7 +15,6 @@
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 // Of a link below a bit per second no plan can be made.
 constexpr NumberRange kMbps = {.low = 1e-6, .high = 1e9, .unit = NumberUnit::kMegabits};
 constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUnit::kMilliseconds};
@@ -26,8 +26,8 @@ constexpr NumberRange kPricePerGb = {.low = 0, .high = 1e9};
 constexpr NumberRange kLatitude = {.low = -90, .high = 90};
 constexpr NumberRange kLongitude = {.low = -180, .high = 180};
 
-void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
-                 YamlProblems& problems) {
+void ReadNodeAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
+                     YamlProblems& problems) {
   const YamlValue* value = map.Find(key);
   if (value == nullptr) return;
   out = ReadText(*value, map.PathOf(key), problems).value_or("");
@@ -66,15 +66,15 @@ std::optional<EarthPosition> ReadPosition(YamlMapReader& map, YamlProblems& prob
   return EarthPosition{latitude.value_or(0), longitude.value_or(0)};
 }
 
-NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProblems& problems) {
+NodeConfig ReadNodeConfig(const YamlValue& value, const std::string& where, YamlProblems& problems) {
   CheckEntry(value, where, "{name: n1}", problems);
   NodeConfig node;
   node.place = value.place;
   YamlMapReader map(value, where, problems);
   const YamlValue* name = map.Require("name");
   if (name != nullptr) node.name = ReadName(*name, map.PathOf("name"), problems).value_or("");
-  ReadAddress(map, "address", CheckConnectAddress, node.address, problems);
-  ReadAddress(map, "listen", CheckListenAddress, node.listen, problems);
+  ReadNodeAddress(map, "address", CheckConnectAddress, node.address, problems);
+  ReadNodeAddress(map, "listen", CheckListenAddress, node.listen, problems);
   map.Integer("workers", 1, kMaxWorkersPerNode, node.workers);
   ReadCap(map, "up_mbps", node.up_cap_bps, problems);
   ReadCap(map, "down_mbps", node.down_cap_bps, problems);
@@ -161,7 +161,7 @@ std::vector<NodeConfig> ReadNodes(const YamlValue& value, YamlProblems& problems
     return nodes;
   }
   for (int i = 0; i < count && problems.status().ok(); ++i) {
-    nodes.push_back(ReadNode(*value.items[i], absl::StrCat("nodes[", i, "]"), problems));
+    nodes.push_back(ReadNodeConfig(*value.items[i], absl::StrCat("nodes[", i, "]"), problems));
   }
   return nodes;
 }

@@ -16,9 +16,9 @@ constexpr size_t kMostAddresses = 16;
 // etcd grants no shorter lease than its elections take; a longer one would leave the job without a scheduler for long.
 constexpr NumberRange kLeaseSeconds = {.low = 2, .high = 300, .unit = NumberUnit::kSeconds};
 
-using Check = absl::Status (*)(absl::string_view);
+using AddressCheck = absl::Status (*)(absl::string_view);
 
-std::string ReadAddress(const YamlValue& value, const std::string& where, Check check, YamlProblems& problems) {
+std::string ReadAddress(const YamlValue& value, const std::string& where, AddressCheck check, YamlProblems& problems) {
   std::string address = ReadText(value, where, problems).value_or("");
   const absl::Status status = check(address);
   if (!status.ok()) problems.Add(value.place, absl::StrCat(where, ": ", status.message()));
@@ -26,7 +26,7 @@ std::string ReadAddress(const YamlValue& value, const std::string& where, Check 
 }
 
 // Reads a list of different addresses.
-std::vector<std::string> ReadAddresses(const YamlValue& value, const std::string& where, Check check,
+std::vector<std::string> ReadAddresses(const YamlValue& value, const std::string& where, AddressCheck check,
                                        YamlProblems& problems) {
   std::vector<std::string> addresses;
   if (value.kind != YamlValue::Kind::kSequence || value.items.empty() || value.items.size() > kMostAddresses) {

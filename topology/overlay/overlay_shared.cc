@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/units.h"
 #include "topology/overlay/overlay_nodes.h"
 
 namespace banyan {
@@ -15,10 +16,9 @@ namespace {
 
 using Ends = std::pair<std::string, std::string>;
 
-constexpr double kBitsPerMegabit = 1e6;
 // Of a link below a bit per second no plan can be made.
 constexpr NumberRange kMbps = {.low = 1e-6, .high = 1e9, .unit = NumberUnit::kMegabits};
-constexpr char kExample[] = "{links: [[n1, n2], [n1, n3]], mbps: 100}";
+constexpr char kSharedExample[] = "{links: [[n1, n2], [n1, n3]], mbps: 100}";
 
 std::vector<Ends> ReadEnds(const YamlValue& value, const std::string& where, YamlProblems& problems) {
   std::vector<Ends> links;
@@ -59,7 +59,8 @@ SharedConfig ReadEntry(const YamlValue& value, const std::string& where, YamlPro
 std::vector<SharedConfig> ReadShared(const YamlValue& value, YamlProblems& problems) {
   std::vector<SharedConfig> shared;
   if (value.kind != YamlValue::Kind::kSequence) {
-    problems.Add(value.place, absl::StrCat("shared: expected a list such as [", kExample, "], got ", Describe(value)));
+    problems.Add(value.place,
+                 absl::StrCat("shared: expected a list such as [", kSharedExample, "], got ", Describe(value)));
     return shared;
   }
   for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {

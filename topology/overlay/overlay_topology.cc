@@ -18,7 +18,7 @@ const char* const kPlanners[] = {"fapt", "star", "bkt", "mst", "custom", "packed
 constexpr int64_t kMaxCustomTrees = 1024;
 // What users may lose by writing 0.33 three times.
 constexpr double kShareTolerance = 0.02;
-constexpr NumberRange kShare = {.low = 0, .high = 1, .low_allowed = false};
+constexpr NumberRange kSomeShare = {.low = 0, .high = 1, .low_allowed = false};
 
 std::map<std::string, std::string> ReadHalf(const YamlValue& value, const std::string& where,
                                             const std::set<std::string>& names, YamlProblems& problems) {
@@ -47,7 +47,7 @@ CustomTreeConfig ReadTree(const YamlValue& value, const std::string& where, cons
     CheckNodeName(tree.root, root->place, map.PathOf("root"), names, problems);
   }
   if (const YamlValue* share = map.Find("share"); share != nullptr) {
-    tree.share = ReadNumber(*share, map.PathOf("share"), kShare, problems);
+    tree.share = ReadNumber(*share, map.PathOf("share"), kSomeShare, problems);
   }
   if (const YamlValue* reduce = map.Require("reduce"); reduce != nullptr) {
     tree.reduce = ReadHalf(*reduce, map.PathOf("reduce"), names, problems);

@@ -9,7 +9,7 @@ namespace banyan {
 namespace {
 
 // A pair with less of the rate is a rounding error of the solver.
-constexpr double kLeastPart = 1e-7;
+constexpr double kLeastDensePart = 1e-7;
 
 struct Part {
   size_t half = 0;
@@ -23,7 +23,7 @@ struct Root {
 
 bool IsLarger(const Part& a, const Part& b) { return a.volume_bps > b.volume_bps; }
 
-void PairOnRoot(Root root, double least_bps, std::vector<HalfPair>& pairs) {
+void PairDenseOnRoot(Root root, double least_bps, std::vector<HalfPair>& pairs) {
   // What is left of a half tree goes back to where its volume belongs.
   const auto take = [least_bps](std::vector<Part>& parts, double volume_bps) {
     Part part = parts.front();
@@ -54,7 +54,7 @@ std::vector<HalfPair> LargestPairs(const TreePacking& packing, double rate_bps) 
     (packing.halves[i].half == Half::kReduce ? root.reduced : root.broadcast).push_back(part);
   }
   std::vector<HalfPair> pairs;
-  for (auto& [position, root] : roots) PairOnRoot(std::move(root), kLeastPart * packing.rate_bps, pairs);
+  for (auto& [position, root] : roots) PairDenseOnRoot(std::move(root), kLeastDensePart * packing.rate_bps, pairs);
   std::stable_sort(pairs.begin(), pairs.end(),
                    [](const HalfPair& a, const HalfPair& b) { return a.volume_bps > b.volume_bps; });
   double sum_bps = 0;

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
+#include "topology/packing/infinite.h"
+
 namespace banyan {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 using PerNode = std::array<double, kMaxPartitionNodes>;
 

@@ -8,11 +8,10 @@
 
 #include "topology/packing/arborescence.h"
 #include "topology/packing/capacity_graph.h"
+#include "topology/packing/infinite.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 bool ArePrices(const std::vector<double>& prices, size_t count) {
   return prices.size() == count &&

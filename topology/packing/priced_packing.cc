@@ -13,7 +13,7 @@ namespace banyan {
 namespace {
 
 // How much cheaper than what they pay back both halves for a root must be to be worth adding.
-constexpr double kLeastGain = 1e-7;
+constexpr double kLeastPricedGain = 1e-7;
 
 // Beside money: so little that it only decides between trees that cost the same.
 constexpr double kSlownessWeight = 1e-9;
@@ -97,7 +97,7 @@ class PricedPacker {
     search_.Search(costs_);
     bool added = false;
     for (const size_t root : options_.roots) {
-      if (search_.Cost(root) < (1 - kLeastGain) * pays_back_) added = AddPair(root) || added;
+      if (search_.Cost(root) < (1 - kLeastPricedGain) * pays_back_) added = AddPair(root) || added;
     }
     return added;
   }

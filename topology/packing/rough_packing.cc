@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "core/check.h"
+#include "topology/packing/infinite.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Prices mean the same in any unit; they are made smaller before they leave the range of numbers.
 constexpr double kMostPrice = 1e200;

@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "core/check.h"
+#include "topology/packing/infinite.h"
 #include "topology/packing/shallow_search.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // Trees carry at most the bound over the number of nodes, so that every node can be a root as often as others. Volumes
 // below kLeastPart of that are not worth a tree; each stage takes those above so much of the stage before.

@@ -4,13 +4,13 @@
 #include <limits>
 #include <utility>
 
+#include "topology/packing/infinite.h"
+
 namespace banyan {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
 // A sum of costs that is smaller by less is a rounding error.
-constexpr double kRounding = 1e-12;
+constexpr double kSearchRounding = 1e-12;
 
 }  // namespace
 
@@ -95,14 +95,14 @@ size_t ShallowSearch::ChooseDirect(const Side& side, size_t root) {
     const double serving = side.serving[order_[i]];
     chosen += to_root[order_[i]] + side.serving[root];
     rest_at_least -= side.cheapest[order_[i]];
-    if (chosen + rest_at_least >= (1 - kRounding) * cost_) break;  // as would all further choices
+    if (chosen + rest_at_least >= (1 - kSearchRounding) * cost_) break;  // as would all further choices
     double rest = 0;
     for (size_t j = i + 1; j < order_.size(); ++j) {
       double& least = least_[order_[j]];
       least = std::min(least, served[order_[j]] + serving);
       rest += least;
     }
-    if (chosen + rest >= (1 - kRounding) * cost_) continue;
+    if (chosen + rest >= (1 - kSearchRounding) * cost_) continue;
     cost_ = chosen + rest;
     best = i + 1;
   }

@@ -7,24 +7,24 @@
 
 #include "core/check.h"
 #include "core/random.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerMegabit = 1e6;
 constexpr double kEarthRadiusKm = 6371;
 // Cables are not straight.
 constexpr double kCableFactor = 1.3;
 constexpr double kKmPerMillisecond = 200;
 constexpr double kLeastDelayMs = 0.5;
 
-struct Place {
+struct MeshPlace {
   double latitude = 0;
   double longitude = 0;
 };
 
-std::vector<Place> DrawPlaces(int count, Random& random) {
-  std::vector<Place> places;
+std::vector<MeshPlace> DrawPlaces(int count, Random& random) {
+  std::vector<MeshPlace> places;
   for (int i = 0; i < count; ++i) {
     const double latitude = std::asin(-0.6 + 1.5 * random.Unit());
     places.push_back({latitude, std::numbers::pi * (2 * random.Unit() - 1)});
@@ -32,7 +32,7 @@ std::vector<Place> DrawPlaces(int count, Random& random) {
   return places;
 }
 
-double DelayMs(const Place& a, const Place& b) {
+double DelayMs(const MeshPlace& a, const MeshPlace& b) {
   const double cosine = std::sin(a.latitude) * std::sin(b.latitude) +
                         std::cos(a.latitude) * std::cos(b.latitude) * std::cos(a.longitude - b.longitude);
   const double km = kEarthRadiusKm * kCableFactor * std::acos(std::clamp(cosine, -1.0, 1.0));
@@ -72,7 +72,7 @@ std::string NameOf(MeshRates rates) {
 
 NetworkView MeshNetwork(MeshRates rates, int nodes, uint64_t seed) {
   Random random(seed);
-  const std::vector<Place> places = DrawPlaces(nodes, random);
+  const std::vector<MeshPlace> places = DrawPlaces(nodes, random);
   std::vector<NetworkNode> network_nodes;
   std::vector<NetworkLink> links;
   for (uint32_t a = 0; a < places.size(); ++a) {

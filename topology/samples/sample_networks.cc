@@ -9,11 +9,10 @@
 
 #include "core/check.h"
 #include "core/random.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
-
-constexpr double kBitsPerMegabit = 1e6;
 
 void AddBoth(uint32_t a, uint32_t b, double a_to_b_mbps, double b_to_a_mbps, std::vector<SampleLink>& links) {
   links.push_back({a, b, a_to_b_mbps});

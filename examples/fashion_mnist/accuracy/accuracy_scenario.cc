@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "core/random.h"
+#include "core/units.h"
 
 namespace banyan {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 constexpr int kNodes = 8;
 constexpr double kReferenceElements = 46.2e6 / 4;  // ResNet18, as NetSenseML says
 constexpr absl::Duration kLinkDelay = absl::Milliseconds(15);
-constexpr double kBitsPerMegabit = 1e6;
 
 // NetSenseML's second scenario: 2000, 1800, .. 200 Mbit/s.
 constexpr uint64_t kDegradingSteps = 10;

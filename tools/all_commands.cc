@@ -1,0 +1,58 @@
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/bench_command.h"
+#include "tools/calibrate/calibrate_command.h"
+#include "tools/chaos/chaos_command.h"
+#include "tools/command_table.h"
+#include "tools/demo/demo_command.h"
+#include "tools/doctor/doctor_command.h"
+#include "tools/keygen/keygen_command.h"
+#include "tools/node_command.h"
+#include "tools/plan_command.h"
+#include "tools/preflight/preflight_command.h"
+#include "tools/reconfigure_command.h"
+#include "tools/replay/replay_command.h"
+#include "tools/scheduler_command.h"
+#include "tools/sim_command.h"
+#include "tools/sim_faults_command.h"
+#include "tools/sim_figures_command.h"
+#include "tools/status_command.h"
+#include "tools/stop_command.h"
+#include "tools/trace/trace_command.h"
+#include "tools/view/view_command.h"
+#include "tools/wan_command.h"
+
+namespace banyan {
+
+std::vector<Command> ProgramCommands(const std::string& state_home) {
+  return {{"scheduler", "runs the scheduler of a job",
+           [state_home](absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+             return SchedulerCommand(arguments, state_home, out, err);
+           }},
+          {"node", "runs the node of one data centre", NodeCommand},
+          {"status", "shows what a running job is doing", StatusCommand},
+          {"reconfigure", "changes how a running job travels", ReconfigureCommand},
+          {"remove", "takes a node out of a running job", RemoveCommand},
+          {"veto", "has low-bit rounds of a running job fall back", VetoCommand},
+          {"keygen", "makes secret keys, and the lines that list them", KeygenCommand},
+          {"stop", "ends a job for all its nodes", StopCommand},
+          {"replay", "runs a training again from transcripts", ReplayCommand},
+          {"view", "opens the page of a recorded job", ViewCommand},
+          {"trace", "says what rounds of a job waited for", TraceCommand},
+          {"plan", "shows how gradients would travel over an overlay", PlanCommand},
+          {"calibrate", "makes a profile for low-bit rounds of past losses", CalibrateCommand},
+          {"preflight", "checks a profile and a binding for low-bit rounds", PreflightCommand},
+          {"sim", "simulates a job's rounds over an overlay", SimCommand},
+          {"sim-faults", "simulates random jobs under random faults", SimFaultsCommand},
+          {"sim-figures", "simulates the figures of an evaluation", SimFiguresCommand},
+          {"doctor", "looks for what will keep a job from running", DoctorCommand},
+          {"wan", "emulates a WAN on this machine", WanCommand},
+          {"bench", "measures Banyan on this machine", BenchCommand},
+          {"chaos", "breaks a running job, to see it survive", ChaosCommand},
+          {"demo", "nine data centres train one model on this machine", DemoCommand}};
+}
+
+}  // namespace banyan

@@ -1,0 +1,34 @@
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "tools/chaos/chaos_command.h"
+#include "tools/command_table.h"
+#include "tools/demo/demo_command.h"
+#include "tools/keygen/keygen_command.h"
+#include "tools/node_command.h"
+#include "tools/scheduler_command.h"
+#include "tools/status_command.h"
+#include "tools/stop_command.h"
+#include "tools/wan_command.h"
+
+namespace banyan {
+
+std::vector<Command> ProgramCommands(const std::string& state_home) {
+  return {{"scheduler", "runs the scheduler of a job",
+           [state_home](absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+             return SchedulerCommand(arguments, state_home, out, err);
+           }},
+          {"node", "runs the node of one data centre", NodeCommand},
+          {"status", "shows what a running job is doing", StatusCommand},
+          {"remove", "takes a node out of a running job", RemoveCommand},
+          {"veto", "has low-bit rounds of a running job fall back", VetoCommand},
+          {"keygen", "makes secret keys, and the lines that list them", KeygenCommand},
+          {"stop", "ends a job for all its nodes", StopCommand},
+          {"wan", "emulates a WAN on this machine", WanCommand},
+          {"chaos", "breaks a running job, to see it survive", ChaosCommand},
+          {"demo", "nine data centres train one model on this machine", DemoCommand}};
+}
+
+}  // namespace banyan
