@@ -26,8 +26,10 @@ CurveKeys MakeCurveKeys() {
 
 absl::StatusOr<std::string> PublicKeyOf(const std::string& secret_key) {
   KeyBuffer public_key = {};
-  // ZeroMQ reads 40 characters whatever is there.
-  if (secret_key.size() == kKeyCharacters && zmq_curve_public(public_key.data(), secret_key.c_str()) == 0) {
+  // ZeroMQ reads 40 characters whatever is there. Where a zero ends them before, the rest of its key is whatever was in
+  // memory.
+  const bool is_long_enough = secret_key.size() == kKeyCharacters && secret_key.find('\0') == std::string::npos;
+  if (is_long_enough && zmq_curve_public(public_key.data(), secret_key.c_str()) == 0) {
     return std::string(public_key.data());
   }
   return absl::InvalidArgumentError(

@@ -25,6 +25,16 @@ TEST(CurveKeysTest, WhatIsNoKeyHasNoPublicOne) {
   EXPECT_FALSE(PublicKeyOf(std::string(40, '"')).ok());
 }
 
+// Found by the fuzzer: the public key was another one each time.
+TEST(CurveKeysTest, AKeyWithAZeroInItIsNone) {
+  std::string key = MakeCurveKeys().secret_key;
+  for (const size_t at : {size_t{0}, size_t{25}, size_t{39}}) {
+    std::string other = key;
+    other[at] = '\0';
+    EXPECT_FALSE(PublicKeyOf(other).ok()) << at;
+  }
+}
+
 TEST(CurveKeysTest, BytesHaveAText) {
   // The test vector of rfc.zeromq.org/spec/32 is 8 bytes; here it stands four times.
   const std::string bytes = "\x86\x4F\xD2\x6F\xB5\x59\xF7\x5B";
