@@ -41,15 +41,13 @@ RoundForecast::Prediction RoundForecast::Predict(const GuardedSize& size) const 
   work.is_low_bit = true;
   work.has_zero_votes = HasZeroVotes(rules_);
   double voters = 0;
-  bool has_threads = false;
-  for (const RoundWork::Processor& processor : processors_) {
-    voters += processor.workers;
-    has_threads = has_threads || processor.threads > 1;
-  }
+  for (const RoundWork::Processor& processor : processors_) voters += processor.workers;
+  // What earlier votes have left is read and written too (node/votes/vote_computations.h).
+  work.cast_passes = rules_.aggregate == VoteAggregate::kMean ? 4 : 2;
   work.result_bits = ResultBits(rules_, voters);
   Policy low_bit = policy_;
   low_bit.chunk_max_elements = LowBitChunk(size.elements, policy_.chunk_max_elements);
-  return {PredictRoundOf(low_bit, view_, tensor, work), full, has_threads ? kMarginOfThreads : kMargin};
+  return {PredictRoundOf(low_bit, view_, tensor, work), full};
 }
 
 int64_t RoundForecast::size_bytes() const {

@@ -19,18 +19,15 @@ namespace banyan {
 
 class RoundForecast : public Computation {
  public:
-  // A round must be predicted to be shorter by this part: predictions are not that good. Where nodes have several
-  // threads they are worse, since which of a chunk's inputs are added together is a matter of when they come.
+  // A round must be predicted to be shorter by this part: predictions are not that good.
   static constexpr double kMargin = 0.05;
-  static constexpr double kMarginOfThreads = 0.2;
 
   struct Prediction {
     TensorRound low_bit;
     TensorRound full;
-    double margin = kMargin;
     // Also among other tensors, where a round takes as long as its busiest link or processor.
     bool is_shorter() const {
-      return low_bit.time < (1 - margin) * full.time && low_bit.busy < (1 - margin) * full.busy;
+      return low_bit.time < (1 - kMargin) * full.time && low_bit.busy < (1 - kMargin) * full.busy;
     }
   };
   using Predictions = std::map<GuardedSize, Prediction>;

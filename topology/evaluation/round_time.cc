@@ -19,6 +19,8 @@ namespace banyan {
 namespace {
 
 constexpr double kFloatBytes = 4;
+// What casting takes of its time where other threads work beside it.
+constexpr double kCastAmongThreads = 1.5;
 // Of a processor as a station: any rate would do, since steps take their parts of it.
 constexpr double kProcessorBps = 1e9;
 
@@ -61,8 +63,8 @@ class RoundShop {
   std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals, double part,
                              Itinerary& itinerary);
   // Returns what one thread takes to cast the votes of a node's workers on the tensor, in seconds.
-  static double CastSeconds(const PlannedTensor& tensor, const RoundWork::Processor& processor) {
-    const double bytes = 2 * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
+  double CastSeconds(const PlannedTensor& tensor, const RoundWork::Processor& processor) const {
+    const double bytes = work_->cast_passes * kFloatBytes * processor.workers * static_cast<double>(tensor.elements);
     return bytes / processor.cast_rate;
   }
   // Adds the work of a node's processor on a chunk, if processors are stations: seconds for each element.
@@ -380,8 +382,10 @@ TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const 
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
-  const double time_s =
-      round.LongestCast(tensor) + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
+  const bool has_threads = std::any_of(work.processors.begin(), work.processors.end(),
+                                       [](const RoundWork::Processor& processor) { return processor.threads > 1; });
+  const double cast_s = (has_threads ? kCastAmongThreads : 1) * round.LongestCast(tensor);
+  const double time_s = cast_s + round.shop().Schedule(scheduled).last_s + round.shop().LongestWork(others);
   // Whether other tensors are cast meanwhile, on other threads, is not known.
   const double busy_s = std::max(round.shop().LongestWork(all), round.LongestCast(tensor));
   return {absl::Seconds(time_s), absl::Seconds(busy_s)};

@@ -63,6 +63,7 @@ struct RoundWork {
   bool is_low_bit = false;
   bool has_zero_votes = false;           // of votes: those against have counts of their own
   double result_bits = kBitsPerElement;  // of an element on its way down, where is_low_bit
+  double cast_passes = 2;                // over the gradients of each worker, likewise
   std::vector<Processor> processors;     // by positions of the view's nodes
 };
 
@@ -74,7 +75,9 @@ struct TensorRound {
 
 // Predicts a round of one tensor as PredictRoundTime does, with processors as stations, too: a node works on a chunk
 // before it sends it. Votes are cast of a whole tensor, by one thread, before the first chunk leaves, and are as wide
-// as the voters below an edge make them. Other tensors count as cast before or after it.
+// as the voters below an edge make them. Other tensors count as cast before or after it. Where nodes have several
+// threads casting counts half as much again: without that some such rounds were predicted to be a seventh too short
+// (bench reducer --replay).
 TensorRound PredictRoundOf(const Policy& policy, const NetworkView& view, const PlannedTensor& tensor,
                            const RoundWork& work);
 

@@ -107,7 +107,7 @@ TEST(RoundTimeTest, ThreadsSumTheChunksOfATensorAtOnceAndOneCastsItsVotes) {
   work.is_low_bit = true;
   const double casting_s = 2.0 * 4 * 100'000 / 1e4;
   EXPECT_GT(seconds(4), casting_s);
-  EXPECT_LT(seconds(4), seconds(1));
+  EXPECT_LT(seconds(4), 2 * casting_s);
 }
 
 TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
