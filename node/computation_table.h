@@ -3,6 +3,7 @@
 #ifndef BANYAN_NODE_COMPUTATION_TABLE_H_
 #define BANYAN_NODE_COMPUTATION_TABLE_H_
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,8 @@ class ComputationTable {
       if (services_[kind].bytes == 0) continue;
       report.services.push_back({static_cast<ServiceKind>(kind), services_[kind].bytes, services_[kind].time});
     }
-    report.threads = threads_;
+    // Threads of a driver have no limit, and a report that a scheduler refuses would tell it nothing.
+    report.threads = std::min(threads_, PrecisionReport::kMostThreads);
   }
 
  private:
