@@ -270,6 +270,14 @@ TEST_F(GuardedControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
   EXPECT_EQ(Route(), kLowBit);
 }
 
+TEST_F(GuardedControlTest, OtherThreadsArePredictedAnew) {
+  AllReport(kFast);
+  Finish(Review());
+  EXPECT_FALSE(Review().has_value()) << "nothing has changed";
+  control_->OnReport(NodeId(2), ReportOf(absl::Nanoseconds(100), 4));
+  EXPECT_TRUE(Review().has_value());
+}
+
 TEST_F(GuardedControlTest, WhatChangesWhileAPredictionIsMadeIsPredictedAfterIt) {
   AllReport(kFast);
   std::optional<ComputationFinished> first = Review();
