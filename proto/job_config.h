@@ -43,6 +43,19 @@ struct AggregationConfig {
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };
 
+// What workers are told of a job before they train, since it says what they may do with results.
+struct JobTraits {
+  AggregationOp op = AggregationOp::kMean;
+  // Rounds of a step may each be without other workers' gradients. What one key counts is then no measure of another.
+  bool may_leave_out = false;
+
+  friend bool operator==(const JobTraits&, const JobTraits&) = default;
+};
+
+inline JobTraits TraitsOf(const AggregationConfig& config) {
+  return {config.op, config.quorum > 0 || config.not_finite == NotFiniteRule::kSkip};
+}
+
 inline constexpr size_t kMaxSchedulers = 16;
 
 struct JobConfig {

@@ -122,7 +122,8 @@ void Fill(const WorkerAttached& from, session::WorkerReply& to) {
   attached.set_call(from.call.value());
   attached.set_node_name(from.node_name);
   attached.set_rounds_in_flight(from.rounds_in_flight);
-  attached.set_aggregation_op(static_cast<uint32_t>(from.op));
+  attached.set_aggregation_op(static_cast<uint32_t>(from.job.op));
+  attached.set_may_leave_out(from.job.may_leave_out);
 }
 
 void Fill(const TensorOpened& from, session::WorkerReply& to) {
@@ -296,21 +297,20 @@ absl::StatusOr<WorkerMessage> Read(const session::StateTaken& from) {
 }
 
 absl::Status ReadStatus(const session::Status& from, absl::Status& to) {
-  if (from.code() > static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)) {
+  if (from.code() > static_cast<uint32_t>(absl::StatusCode::kUnauthenticated))
     return MalformedCall(absl::StrCat("unknown status code ", from.code()));
-  }
   to = absl::Status(static_cast<absl::StatusCode>(from.code()), from.message());
   return absl::OkStatus();
 }
 
 absl::StatusOr<WorkerReply> Read(const session::WorkerAttached& from) {
-  if (from.rounds_in_flight() == 0 || from.rounds_in_flight() >= kMaxTensorSlots) {
-    return MalformedCall(
-        absl::StrCat("expected 1 to ", kMaxTensorSlots - 1, " rounds in flight, got ", from.rounds_in_flight()));
-  }
+  const uint32_t rounds = from.rounds_in_flight();
+  if (rounds == 0 || rounds >= kMaxTensorSlots)
+    return MalformedCall(absl::StrCat("expected 1 to ", kMaxTensorSlots - 1, " rounds in flight, got ", rounds));
   const uint32_t op = from.has_aggregation_op() ? from.aggregation_op() : static_cast<uint32_t>(AggregationOp::kMean);
   if (op > static_cast<uint32_t>(AggregationOp::kAdam)) return MalformedCall(absl::StrCat("unknown operation ", op));
-  return WorkerAttached{CallId(from.call()), from.node_name(), from.rounds_in_flight(), static_cast<AggregationOp>(op)};
+  const JobTraits job = {static_cast<AggregationOp>(op), from.may_leave_out()};
+  return WorkerAttached{CallId(from.call()), from.node_name(), rounds, job};
 }
 
 absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {

@@ -44,7 +44,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
 
 TEST(SessionCodecTest, EveryReplyComesBackEqual) {
   const std::vector<WorkerReply> replies = {
-      WorkerAttached{CallId(1), "n1", 2, AggregationOp::kAdam},
+      WorkerAttached{CallId(1), "n1", 2, JobTraits{AggregationOp::kAdam, true}},
       TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
       CallCompleted{CallId(4), absl::OkStatus(), Round(17)},
       CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)},

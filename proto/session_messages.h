@@ -171,7 +171,7 @@ struct WorkerAttached {
   CallId call;
   std::string node_name;
   uint32_t rounds_in_flight = 1;
-  AggregationOp op = AggregationOp::kMean;  // a node that does not say it is of an older kind
+  JobTraits job;  // a node of an older kind says none
   friend bool operator==(const WorkerAttached&, const WorkerAttached&) = default;
 };
 

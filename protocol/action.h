@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "proto/job_config.h"
 #include "proto/message.h"
 #include "protocol/computation.h"
 #include "protocol/state_call.h"
@@ -79,9 +80,10 @@ struct WriteResult {
 struct CompleteRequest {
   RequestId request;
   absl::Status status;
-  KeyId key;          // of an Init
-  Round round;        // of a Push, Pull, Broadcast, Init
-  uint64_t step = 0;  // of a FetchState
+  KeyId key;           // of an Init
+  Round round;         // of a Push, Pull, Broadcast, Init
+  uint64_t step = 0;   // of a FetchState
+  JobTraits job = {};  // of an Attach, whose `round` has the job's rounds_in_flight
 };
 
 // Tell a worker that a round is over that it has pushed and whose result it has not asked for: no CompleteRequest says

@@ -27,7 +27,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       computations_(computations),
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
-      op_(config.aggregation.op),
+      traits_(TraitsOf(config.aggregation)),
       has_low_bit_(config.low_bit.has_value()),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
@@ -226,7 +226,7 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
     Buffer values = std::exchange(local.init_values[call.worker.value()], Buffer());
     if (begins_after == Round(0)) engine_->OfferValues(step, local.key, std::move(values));
     // With an optimizer the node has the parameters, and the worker begins with them.
-    const bool has_parameters = IsOptimizer(op_) && local.CanBeStepped();
+    const bool has_parameters = IsOptimizer(traits_.op) && local.CanBeStepped();
     Buffer parameters = engine_->replicas().CopyIfStill(local.key, begins_after);
     if (begins_after == Round(0) || (has_parameters && parameters.empty())) {
       WaitFor(step, call.request, call.worker, local, begins_after);
@@ -268,7 +268,7 @@ void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const 
 
 absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                                    const Buffer& values) const {
-  if (absl::Status status = local.CheckPart(worker, values, kind, op_); !status.ok()) return status;
+  if (absl::Status status = local.CheckPart(worker, values, kind, traits_.op); !status.ok()) return status;
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.pushed > 0 && known->second.kind != kind) {
     return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",

@@ -148,7 +148,7 @@ class WorkerDesk {
     barriers_.OnAttached(call.worker);
     // The session is told what results are, and lets that many rounds of a key be open at once.
     step.actions.emplace_back(
-        CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_), static_cast<uint64_t>(op_)});
+        CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_), 0, traits_});
   }
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);
@@ -253,7 +253,7 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
-  AggregationOp op_;
+  JobTraits traits_;
   bool has_low_bit_;  // rounds may be: each worker is a voter, and the scheduler hears how training goes
   WorkerRoster workers_;
   LocalKeys keys_;

@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from .errors import InvalidArgument
 
-_ABI_VERSION = 4
+_ABI_VERSION = 5
 
 
 class SessionOptions(Structure):
@@ -87,6 +87,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_session_free": (None, [c_void_p]),
     "banyan_session_node_name": (c_char_p, [c_void_p]),
     "banyan_session_aggregation_op": (c_char_p, [c_void_p]),
+    "banyan_session_may_leave_out": (c_int, [c_void_p]),
     "banyan_session_next": (
         c_int, [c_void_p, c_double, POINTER(c_uint64), POINTER(c_int), c_size_t, POINTER(c_size_t)]
     ),
@@ -118,6 +119,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_ticket_release": (None, [c_void_p]),
     "banyan_share_state": (c_int, [c_void_p, c_size_t, _NAMES, _ADDRESSES, _SIZES]),
     "banyan_pass_boundary": (c_int, [c_void_p, c_uint64, c_double]),
+    "banyan_boundary_is_held": (c_int, [c_void_p, POINTER(c_int)]),
     "banyan_fetch_state": (c_int, [c_void_p, c_double, POINTER(c_uint64)]),
 }
 

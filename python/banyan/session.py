@@ -62,6 +62,7 @@ class Session:
     node: str = ""
     worker: int = 0
     aggregation_op: str = "mean"  # what a round's result is: "mean", "sum", or an optimizer's name for parameters
+    may_leave_out: bool = False  # rounds may be without other workers' gradients, each key's without others
 
     def __init__(self) -> None:
         self.error: Optional[Error] = None  # the last one that an operation ended with
@@ -181,6 +182,13 @@ class Session:
         """Says that the parts hold the state after `step`. Waits while another worker fetches it."""
         raise NotImplementedError
 
+    def boundary_is_held(self) -> bool:
+        """Returns whether another worker waits for the state of this boundary.
+
+        Where a state lies elsewhere, only then bring it into the parts, and call `pass_boundary`; else go on without either.
+        """
+        raise NotImplementedError
+
     def fetch_state(self, timeout: Optional[float] = None) -> int:
         """Fills the parts with the others' state and returns its step. Raises NotFound when there is none."""
         raise NotImplementedError
@@ -262,6 +270,7 @@ class LibrarySession(Session):
         self.room_timeout = room_timeout
         self.node = self._library.banyan_session_node_name(handle).decode()
         self.aggregation_op = self._library.banyan_session_aggregation_op(handle).decode()
+        self.may_leave_out = bool(self._library.banyan_session_may_leave_out(handle))
         self._lock = threading.Lock()
         self._pending: Dict[int, Ticket] = {}
         self._next_tag = 0
@@ -332,6 +341,12 @@ class LibrarySession(Session):
         seconds = -1.0 if timeout is None else timeout
         step = _within("step", step, 0, _MOST_STEPS)
         self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle, step, seconds)))
+
+    def boundary_is_held(self) -> bool:
+        self._check_open()
+        is_held = c_int()
+        self._raise(self._library.banyan_boundary_is_held(self._handle, byref(is_held)))
+        return is_held.value != 0
 
     def fetch_state(self, timeout: Optional[float] = None) -> int:
         self._check_open()

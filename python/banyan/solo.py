@@ -73,6 +73,9 @@ class SoloSession(Session):
     def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
         pass
 
+    def boundary_is_held(self) -> bool:
+        return False
+
     def fetch_state(self, timeout: Optional[float] = None) -> int:
         raise NotFound("a job of one has nobody to fetch a state from", node=self.node)
 

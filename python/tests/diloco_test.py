@@ -71,7 +71,7 @@ class NamedSession:
 
     def __init__(self, session, prefix):
         self._session, self._prefix = session, prefix
-        self.aggregation_op = session.aggregation_op
+        self.aggregation_op, self.may_leave_out = session.aggregation_op, session.may_leave_out
 
     def init(self, key, value):
         return self._session.init(self._prefix + key, value)

@@ -69,6 +69,23 @@ def with_sums(session, number):
     return refusals(session, _LOCAL), model.weight.item(), buffers, gradients
 
 
+def with_some_left_out(session, number):
+    told = []
+    for kind in ("attach", *_LOCAL):
+        try:
+            begin(kind, session, weighted=True)
+        except banyan.FailedPrecondition as error:
+            told.append(str(error))
+    norm = nn.BatchNorm1d(1)
+    sync = bt.attach(session, norm, name="norm")
+    norm.running_mean.fill_(number)
+    try:
+        sync.sync_buffers(300)
+    except banyan.FailedPrecondition as error:
+        told.append(str(error))
+    return session.may_leave_out, told, norm.running_mean.item(), gradient_of(session, 2.0 + 4 * number)
+
+
 class OperationsTest(unittest.TestCase):
     def expect_refusals(self, told, kinds, op):
         found, texts = told
@@ -86,6 +103,18 @@ class OperationsTest(unittest.TestCase):
     def test_results_that_are_parameters_are_no_gradients(self):
         for told in run_sites(with_an_optimizer, nodes=2, more="aggregation: {op: adam}"):
             self.expect_refusals(told, ("attach", *_LOCAL), "adam")
+
+    def test_weights_are_refused_where_rounds_may_leave_workers_out(self):
+        for more, refusals, mean, gradient in (
+            ("{not_finite: skip}", 5, 0.5, 4.0), ("{quorum: 0.5, grace_seconds: 300}", 5, 0.5, 4.0),
+            ("{op: sum, quorum: 0.5, grace_seconds: 300}", 6, None, 8.0),
+        ):
+            outcomes = run_sites(with_some_left_out, nodes=2, more=f"aggregation: {more}")
+            for number, (may_leave_out, told, norm, found) in enumerate(outcomes):
+                self.assertTrue(may_leave_out)
+                self.assertEqual((len(told), norm, found), (refusals, number if mean is None else mean, gradient))
+                for text in told:
+                    self.assertRegex(text, "expected a job that counts all workers in each round.*; leave aggregation.quorum")
 
 
 if __name__ == "__main__":

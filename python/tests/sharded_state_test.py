@@ -129,7 +129,7 @@ def dtensor_process(rank, store, results):
         for each in model.parameters():
             each.grad = cut(torch.arange(each.numel(), dtype=torch.float32).view(each.shape) + step)
         optimizer.step()
-    state.advance()
+    state._encode()  # as `advance` does where somebody waits
     tensors = [*model.parameters(), *(optimizer.state[each]["exp_avg"] for each in model.parameters())]
     before = [each.full_tensor().clone() for each in tensors]
     with torch.no_grad():
@@ -174,6 +174,16 @@ class RefusedTest(unittest.TestCase):
     def begin(self, job, **options):
         options = {"model": self.model, "optimizer": self.optimizer, "shard_group": dist.group.WORLD, **options}
         return bt.State(job, **options)
+
+    def test_nothing_is_gathered_where_nobody_waits(self):
+        job = banyan.solo()
+        state = self.begin(job)
+        gathered = []
+        state._encode = lambda: gathered.append(state.step)
+        for awaited in (False, True, False):
+            job.boundary_is_held = lambda: awaited
+            state.advance()
+        self.assertEqual((gathered, state.step), ([2], 3))
 
     def test_what_a_site_in_parts_could_not_be_given(self):
         with self.assertRaisesRegex(banyan.InvalidArgument, "a session in the first process"):

@@ -130,6 +130,7 @@ def train_steps(parts, steps):
 
 def hand_over(state, late):
     """Does what a node does with the parts of two states."""
+    state._encode()  # as `advance` does where somebody waits
     own = dict(late._parts)
     for name, part in state._parts.items():
         if isinstance(part, bytearray):

@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 4
+#define BANYAN_ABI_VERSION 5
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -95,6 +95,9 @@ BANYAN_API const char* banyan_session_node_name(const banyan_session* session);
 // Returns what the job makes of pushes, its aggregation.op: "mean", "sum", or the name of an optimizer, whose results
 // are parameters. There until the handle ends.
 BANYAN_API const char* banyan_session_aggregation_op(const banyan_session* session);
+// Returns 1 where rounds may be without other workers' gradients, each key's without others: the job has a quorum, or
+// skips those that are not finite. What comes of one key, such as a sum of weights, is then no measure of another.
+BANYAN_API int banyan_session_may_leave_out(const banyan_session* session);
 
 typedef struct banyan_node_options {
   size_t size;
@@ -246,6 +249,9 @@ BANYAN_API int banyan_share_state(banyan_session* session, size_t parts, const c
                                   const size_t* bytes);
 // Says that the parts hold the state after step `step`. Waits while a worker fetches it, at most for `seconds`.
 BANYAN_API int banyan_pass_boundary(banyan_session* session, uint64_t step, double seconds);
+// Sets is_held to 1 where a worker waits for the state of this boundary. Where a state lies elsewhere, such as on a
+// GPU, only then bring it into the parts and call banyan_pass_boundary; else go on without either.
+BANYAN_API int banyan_boundary_is_held(banyan_session* session, int* is_held);
 // Fills the parts with the state that the others have, and tells its step. BANYAN_NOT_FOUND when there is none.
 BANYAN_API int banyan_fetch_state(banyan_session* session, double seconds, uint64_t* step);
 

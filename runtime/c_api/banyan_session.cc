@@ -108,6 +108,9 @@ const char* banyan_session_node_name(const banyan_session* session) {
 const char* banyan_session_aggregation_op(const banyan_session* session) {
   return session == nullptr ? "" : session->handle.aggregation_op().c_str();
 }
+int banyan_session_may_leave_out(const banyan_session* session) {
+  return session != nullptr && session->handle.may_leave_out() ? 1 : 0;
+}
 
 int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,
                 const banyan_call_options* options, banyan_ticket** ticket) {
@@ -320,6 +323,15 @@ int banyan_share_state(banyan_session* session, size_t parts, const char* const*
 int banyan_pass_boundary(banyan_session* session, uint64_t step, double seconds) {
   if (session == nullptr) return ReportMissing(__func__, "a session");
   return Report(session->handle.Use([&](Session& to) { return to.PassBoundary(step, DurationOf(seconds)); }));
+}
+
+int banyan_boundary_is_held(banyan_session* session, int* is_held) {
+  if (session == nullptr || is_held == nullptr) return ReportMissing(__func__, "session and is_held");
+  return Report(session->handle.Use([&](Session& to) {
+    const absl::StatusOr<bool> held = to.IsBoundaryHeld();
+    if (held.ok()) *is_held = *held ? 1 : 0;
+    return held.status();
+  }));
 }
 
 int banyan_fetch_state(banyan_session* session, double seconds, uint64_t* step) {

@@ -30,7 +30,7 @@ class CApiTest : public SessionTest {
   ~CApiTest() override { banyan_session_free(session_); }
 
   void Start(TestingNodeOptions options = {}, double room_seconds = 0) {
-    StartNode(std::move(options));
+    StartNode(options);
     banyan_session_options chosen = {};
     chosen.size = sizeof chosen;
     chosen.node = socket_.c_str();
@@ -38,6 +38,7 @@ class CApiTest : public SessionTest {
     ASSERT_EQ(banyan_session_open(&chosen, &session_), BANYAN_OK) << banyan_last_error();
     EXPECT_STREQ(banyan_session_node_name(session_), "n1");
     EXPECT_STREQ(banyan_session_aggregation_op(session_), "sum");
+    EXPECT_EQ(banyan_session_may_leave_out(session_), options.may_leave_out);
     banyan_ticket* ticket = nullptr;
     ASSERT_EQ(banyan_init(session_, "w", values_.data(), nullptr, 2, nullptr, &ticket), BANYAN_OK);
     ExpectDone(ticket);
@@ -130,6 +131,7 @@ TEST_P(CApiTest, WhatCannotBeIsRefusedAndTheSessionGoesOn) {
   EXPECT_EQ(banyan_push_group(session_, "g", 2, values, counts, nullptr, nullptr), BANYAN_INVALID_ARGUMENT);
   EXPECT_STREQ(banyan_session_node_name(nullptr), "");
   EXPECT_STREQ(banyan_session_aggregation_op(nullptr), "");
+  EXPECT_EQ(banyan_session_may_leave_out(nullptr), 0);
   EXPECT_STREQ(banyan_node_address(nullptr), "");
   ASSERT_EQ(banyan_push(session_, "w", values_.data(), 2, nullptr, &ticket), BANYAN_OK);
   ExpectDone(ticket);
@@ -307,6 +309,9 @@ TEST_P(CApiTest, StateIsSharedBeforeItIsFetched) {
   uint64_t step = 0;
   EXPECT_EQ(banyan_fetch_state(session_, 1, &step), BANYAN_FAILED_PRECONDITION);
   EXPECT_EQ(banyan_pass_boundary(session_, 1, 1), BANYAN_FAILED_PRECONDITION);
+  int is_held = -1;
+  EXPECT_EQ(banyan_boundary_is_held(session_, &is_held), BANYAN_FAILED_PRECONDITION);
+  EXPECT_EQ(banyan_boundary_is_held(session_, nullptr), BANYAN_INVALID_ARGUMENT);
   EXPECT_EQ(banyan_share_state(session_, 0, nullptr, nullptr, nullptr), BANYAN_INVALID_ARGUMENT);
 }
 

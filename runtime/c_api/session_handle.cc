@@ -35,6 +35,7 @@ bool TicketRecord::Poll(absl::Duration timeout) {
 SessionHandle::SessionHandle(std::unique_ptr<Session> session)
     : node_name_(session->node_name()),
       aggregation_op_(session->aggregation_op()),
+      may_leave_out_(session->may_leave_out()),
       queue_(std::make_shared<CompletionQueue>()),
       session_(std::move(session)) {}
 

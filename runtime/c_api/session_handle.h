@@ -47,6 +47,7 @@ class SessionHandle {
   bool IsHere() const { return home_.IsHere(); }
   const std::string& node_name() const { return node_name_; }
   const std::string& aggregation_op() const { return aggregation_op_; }
+  bool may_leave_out() const { return may_leave_out_; }
   // Null in a forked child.
   CompletionQueue* queue() const;
   // Runs `use`. Errors: its own; FAILED_PRECONDITION in a forked child; CANCELLED when the session is closed.
@@ -64,6 +65,7 @@ class SessionHandle {
   const HomeProcess home_;
   const std::string node_name_;
   const std::string aggregation_op_;
+  const bool may_leave_out_;
   const std::shared_ptr<CompletionQueue> queue_;  // shared with the operations
   std::mutex mutex_;
   std::condition_variable changed_;

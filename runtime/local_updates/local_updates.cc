@@ -48,6 +48,12 @@ absl::Status CheckNumbers(const LocalUpdateOptions& options) {
 // What results must be for an outer step: weighted workers divide by what comes of their weights, and so know a mean.
 absl::Status CheckJob(const Session& session, bool is_weighted) {
   const absl::string_view op = session.aggregation_op();
+  if (is_weighted && session.may_leave_out()) {
+    return absl::FailedPreconditionError(
+        "local updates: expected a job that counts all workers in each round, as weights have a key of their own; "
+        "leave "
+        "aggregation.quorum and not_finite: skip away, or is_weighted");
+  }
   if (op == "mean" || (is_weighted && op == "sum")) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("local updates: expected a job whose aggregation.op is mean", is_weighted ? " or sum" : "", ", got ",

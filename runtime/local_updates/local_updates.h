@@ -52,7 +52,7 @@ struct LocalUpdateOptions {
   double fragment_update_alpha = 0;  // what a worker keeps of its own when a result comes, in [0, 1)
   double learning_rate = 0.7;        // of the outer SGD
   double momentum = 0.9;             // Nesterov's; 0 for none
-  bool is_weighted = false;          // workers count by their set_weight
+  bool is_weighted = false;          // workers count by their set_weight, in jobs that leave none out of rounds
   int64_t site_every = 0;            // steps between two means of a site; 0: there are none
   SiteMean site_mean = {};           // REQUIRED with site_every
   std::string name = "outer";        // what the job's keys begin with

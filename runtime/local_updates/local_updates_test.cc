@@ -355,6 +355,22 @@ TEST_F(TwoWorkersTest, WrongOptionsAreRefused) {
   EXPECT_TRUE(absl::StrContains(begun.status().message(), "x: expected float32")) << begun.status();
 }
 
+class SkippingJobTest : public TwoWorkersTest {
+ protected:
+  SkippingJobTest() : TwoWorkersTest("aggregation: {not_finite: skip}\n") {}
+};
+
+TEST_F(SkippingJobTest, WeightsAreRefusedAsRoundsMayBeWithoutTheirGradients) {
+  EXPECT_TRUE(sessions_[0]->may_leave_out());
+  Model model = MakeModel();
+  LocalUpdateOptions options = LocalSgd(1);
+  options.is_weighted = true;
+  const auto refused = LocalUpdates::Begin(*sessions_[0], Cut(model, Kind()), options, kLong);
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()) &&
+              absl::StrContains(refused.status().message(), "leave aggregation.quorum and not_finite: skip away"))
+      << refused.status();
+}
+
 class SummingJobTest : public TwoWorkersTest {
  protected:
   SummingJobTest() : TwoWorkersTest("aggregation: {op: sum}\n") {}
@@ -364,6 +380,7 @@ TEST_F(SummingJobTest, OnlyWeightedWorkersKnowAMean) {
   RunThreads(2, [&](int i) {
     Model model = MakeModel();
     EXPECT_EQ(sessions_[i]->aggregation_op(), "sum");
+    EXPECT_FALSE(sessions_[i]->may_leave_out());
     const auto refused = LocalUpdates::Begin(*sessions_[i], Cut(model, Kind()), LocalSgd(1), kLong);
     EXPECT_TRUE(absl::IsFailedPrecondition(refused.status()) &&
                 absl::StrContains(refused.status().message(), "expected a job whose aggregation.op is mean, got sum"))

@@ -165,6 +165,8 @@ absl::Status Session::ShareState(std::vector<StatePart> parts) {
   return core_->state().Share(std::move(named));
 }
 
+absl::StatusOr<bool> Session::IsBoundaryHeld() const { return core_->state().IsBoundaryHeld(); }
+
 absl::Status Session::PassBoundary(uint64_t step, absl::Duration timeout) {
   return core_->state().PassBoundary(step, timeout);
 }
@@ -173,6 +175,8 @@ absl::StatusOr<uint64_t> Session::FetchState(absl::Duration timeout) { return co
 
 const std::string& Session::node_name() const { return core_->node_name(); }
 
-absl::string_view Session::aggregation_op() const { return NameOf(core_->aggregation_op()); }
+absl::string_view Session::aggregation_op() const { return NameOf(core_->job().op); }
+
+bool Session::may_leave_out() const { return core_->job().may_leave_out; }
 
 }  // namespace banyan

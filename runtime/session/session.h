@@ -253,6 +253,10 @@ class Session {
   // has it. After `timeout` it gives DEADLINE_EXCEEDED, and this worker goes on; if all others do so too, the fetch
   // fails. Errors: FAILED_PRECONDITION before ShareState, or with an operation under way.
   absl::Status PassBoundary(uint64_t step, absl::Duration timeout = absl::InfiniteDuration());
+  // Returns whether a worker waits for the state of this boundary. Where a state lies elsewhere, such as on a GPU, only
+  // then bring it into the parts, and call PassBoundary; else go on without either. Errors: FAILED_PRECONDITION before
+  // ShareState.
+  absl::StatusOr<bool> IsBoundaryHeld() const;
   // Fills the parts with the state that the others have at one boundary, and returns that boundary's step; train on
   // with the next. Errors: NOT_FOUND when there is nothing to fetch, as the job is young or nobody shares a state.
   // UNAVAILABLE when those that have it are gone; it may be called again. DEADLINE_EXCEEDED after `timeout`, naming
@@ -265,6 +269,9 @@ class Session {
   // Returns what the job makes of pushes, its `aggregation.op`: "mean", "sum", or the name of an optimizer, whose
   // results are parameters.
   absl::string_view aggregation_op() const;
+  // Returns whether rounds may be without other workers' gradients, each key's without others: the job has a quorum, or
+  // skips those that are not finite. A sum is then of nobody knows how many, and weights cannot travel as a key.
+  bool may_leave_out() const;
 
  private:
   std::unique_ptr<SessionCore> core_;

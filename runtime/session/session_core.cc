@@ -313,7 +313,7 @@ void SessionCore::On(const WorkerAttached& attached) {
   if (call == calls_.end() || call->second.type != CallType::kAttach) return;
   make_.set_node_name(attached.node_name);
   rounds_in_flight_ = attached.rounds_in_flight;
-  aggregation_op_ = attached.op;
+  job_ = attached.job;
   const OperationPtr operation = call->second.operation;
   calls_.erase(call);
   lock.unlock();

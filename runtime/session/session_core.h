@@ -97,7 +97,7 @@ class SessionCore {
   bool IsHere() const { return keys_->process.IsHere(); }
   const std::string& node_name() const { return make_.node_name(); }
   // Known once the session is attached.
-  AggregationOp aggregation_op() const { return aggregation_op_; }
+  const JobTraits& job() const { return job_; }
   // The worker's training state.
   SessionState& state() { return state_; }
   SessionGroups& groups() { return groups_; }
@@ -183,7 +183,7 @@ class SessionCore {
 
   // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;
-  AggregationOp aggregation_op_ = AggregationOp::kMean;  // not written once attached
+  JobTraits job_;  // not written once attached
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
   std::map<TensorId, std::string> tensors_;

@@ -96,10 +96,15 @@ absl::Status SessionState::SendShape() {
   return absl::OkStatus();
 }
 
-absl::Status SessionState::PassBoundary(uint64_t step, absl::Duration timeout) {
+absl::StatusOr<bool> SessionState::IsBoundaryHeld() const {
   if (absl::Status here = process_.Check("session"); !here.ok()) return here;
   if (!is_shared_) return NotShared();
-  if (!is_held_) return absl::OkStatus();
+  return is_held_.load();
+}
+
+absl::Status SessionState::PassBoundary(uint64_t step, absl::Duration timeout) {
+  const absl::StatusOr<bool> is_held = IsBoundaryHeld();
+  if (!is_held.ok() || !*is_held) return is_held.status();
   if (const std::string busy = session_.busy_key(); !busy.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("an operation of key ", busy, " is under way; a boundary comes when all operations are done"));

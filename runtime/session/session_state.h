@@ -49,8 +49,9 @@ class SessionState {
 
   explicit SessionState(Session session) : session_(std::move(session)) {}
 
-  // Session::ShareState, PassBoundary and FetchState.
+  // Session::ShareState, IsBoundaryHeld, PassBoundary and FetchState.
   absl::Status Share(std::vector<Part> parts);
+  absl::StatusOr<bool> IsBoundaryHeld() const;
   absl::Status PassBoundary(uint64_t step, absl::Duration timeout);
   absl::StatusOr<uint64_t> Fetch(absl::Duration timeout);
 

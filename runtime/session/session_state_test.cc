@@ -155,11 +155,12 @@ class SessionStateTest : public testing::TestWithParam<PortKind> {
     EXPECT_TRUE(session.ok()) << session.status();
     return *std::move(session);
   }
-  // Passes boundary after boundary, as a program that trains, until `done`. Returns the last status.
+  // Comes to boundary after boundary, as a program that trains, until `done`. Returns the last status.
   static absl::Status Train(Session& session, const std::atomic<bool>& done) {
     absl::Status status;
     for (uint64_t step = 1; status.ok() && !done; ++step) {
-      status = session.PassBoundary(step);
+      const absl::StatusOr<bool> is_held = session.IsBoundaryHeld();
+      status = is_held.ok() && *is_held ? session.PassBoundary(step) : is_held.status();
       std::this_thread::yield();
     }
     return status;
@@ -209,12 +210,16 @@ TEST_P(SessionStateTest, BoundariesCostNothingWhileNobodyFetches) {
   auto session = Open();
   Memory state(2, 1000, true);
   ASSERT_TRUE(session->ShareState(state.Parts()).ok());
-  for (uint64_t step = 1; step <= 1000; ++step) ASSERT_TRUE(session->PassBoundary(step).ok());
+  for (uint64_t step = 1; step <= 1000; ++step) {
+    ASSERT_TRUE(session->PassBoundary(step).ok());
+    ASSERT_EQ(session->IsBoundaryHeld(), absl::StatusOr<bool>(false));
+  }
   EXPECT_EQ(node_->boundaries_seen, 0);
 }
 
 TEST_P(SessionStateTest, WrongUseIsToldAtOnce) {
   auto session = Open();
+  EXPECT_EQ(session->IsBoundaryHeld().status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(session->PassBoundary(1).code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(session->FetchState(kLong).status().code(), absl::StatusCode::kFailedPrecondition);
   Memory state(2, 1000, true);

@@ -34,8 +34,8 @@ void TestingNode::On(WorkerAttach& call) {
   if (!attached_.insert(call.worker).second) {
     return Complete(call.request, absl::AlreadyExistsError("the worker is attached already"));
   }
-  actions_.emplace_back(CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight),
-                                        static_cast<uint64_t>(AggregationOp::kSum)});
+  actions_.emplace_back(CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight), 0,
+                                        JobTraits{AggregationOp::kSum, options_.may_leave_out}});
 }
 
 void TestingNode::On(WorkerDetach& call) {

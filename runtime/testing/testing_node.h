@@ -24,6 +24,7 @@ namespace banyan {
 struct TestingNodeOptions {
   uint32_t workers = 1;
   uint32_t rounds_in_flight = 1;
+  bool may_leave_out = false;
   bool keeps_gradients = true;
   // Rounds from this one on never finish.
   std::optional<uint64_t> hold_from = std::nullopt;

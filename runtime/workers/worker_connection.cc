@@ -109,9 +109,8 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
     return gate_->Detach(attach.worker, /*clean=*/false);
   }
   worker_ = attach.worker;
-  // The answer to an attach has the job's rounds_in_flight for a round, and its operation for a step.
   rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
-  WorkerAttached attached{attach.call, node_name_, rounds_in_flight_, static_cast<AggregationOp>(complete.step)};
+  WorkerAttached attached{attach.call, node_name_, rounds_in_flight_, complete.job};
   lock.unlock();
   Answer(std::move(attached));
 }

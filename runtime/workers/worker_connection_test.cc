@@ -43,11 +43,11 @@ class WorkerConnectionTest : public testing::Test {
 
   void Attach(WorkerConnection& connection, uint64_t rounds_in_flight = 1) {
     ASSERT_TRUE(connection.Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
-    const auto op = static_cast<uint64_t>(AggregationOp::kAdam);
-    gate_->Complete({TakeCall<WorkerAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight), op});
+    const JobTraits job = {AggregationOp::kAdam, true};
+    gate_->Complete({TakeCall<WorkerAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight), 0, job});
     const auto attached = TakeReply<WorkerAttached>();
     EXPECT_EQ(attached.rounds_in_flight, rounds_in_flight);
-    EXPECT_EQ(attached.op, AggregationOp::kAdam);
+    EXPECT_EQ(attached.job, job);
   }
   // A tensor of three elements with Init done.
   TensorOpened OpenAndInit(WorkerConnection& connection, int64_t elements = 3) {

@@ -83,6 +83,20 @@ def refuse_results(what: str, op: str, wanted: Sequence[str]) -> None:
         )
 
 
+def refuse_left_out(what: str, may_leave_out: bool) -> None:
+    """Raises where what comes of one key, a sum of weights, would be no measure of what comes of another.
+
+    >>> refuse_left_out("weighted", True)
+    Traceback (most recent call last):
+    banyan.errors.FailedPrecondition: weighted: expected a job that counts all workers in each round, as their number or weights have a key of their own; leave aggregation.quorum and not_finite: skip away
+    """
+    if may_leave_out:
+        raise FailedPrecondition(
+            f"{what}: expected a job that counts all workers in each round, as their number or weights have a key of their "
+            "own; leave aggregation.quorum and not_finite: skip away"
+        )
+
+
 def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
     """Raises where a parameter is trained now that was not when the module was attached; `known` has those that were.
 

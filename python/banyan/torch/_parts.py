@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 import torch.distributed as dist
@@ -116,13 +116,21 @@ class Site:
         dist.broadcast_object_list(heard, src=self.first, group=self.group)
         return heard[0]
 
-    def tell_error(self, error: Optional[Error], key: str = "") -> None:
-        """Raises the first process's error there, and in the others the news of it."""
-        has_failed = self.tell(error is not None)
+    def of_first(self, call: Callable[[], Any]) -> Any:
+        """Returns what a call gives in the first process, where alone it is made; where it raises the others do too."""
+        result: Any = None
+        error: Optional[Error] = None
+        if self.rank == 0:
+            try:
+                result = call()
+            except Error as caught:
+                error = caught
+        has_failed, result = self.tell((error is not None, result))
         if error is not None:
             raise error
         if has_failed:
-            raise _news(key)
+            raise _news()
+        return result
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Makes a tensor that all hold whole what the first process has."""
@@ -189,7 +197,7 @@ class Site:
         return torch.zeros(longest + _WORD, dtype=torch.uint8, device=held[0].device)
 
 
-def _news(key: str) -> Error:
+def _news(key: str = "") -> Error:
     return Unavailable("the first process of this site has had an error, which it raises itself", key=key)
 
 
@@ -199,15 +207,15 @@ def _size_of(tensor: torch.Tensor) -> int:
 
 def agree_on_parts(
     site: Site, job: Optional[Session], parameters: Mapping[str, torch.Tensor], given: Shapes
-) -> Tuple[str, Dict[str, Tuple[int, ...]], Dict[str, List[Part]]]:
-    """Returns the job's operation, and by name each whole parameter's shape and parts; raises in all processes alike.
+) -> Tuple[Tuple[str, bool], Dict[str, Tuple[int, ...]], Dict[str, List[Part]]]:
+    """Returns the job's operation and whether it may leave workers out, and by name each whole parameter's shape and parts; raises in all processes alike.
 
     `given` has shapes by name, of those that do not know their own. `job` is given in the first process alone.
     """
     shapes = {each: _shape_of(parameter, given.get(each)) for each, parameter in parameters.items()}
     counts = {each: row_of(parameter).numel() for each, parameter in parameters.items()}
-    said = site.agree((None if job is None else job.aggregation_op, list(counts.items())))
-    if [op is not None for op, _ in said] != [True] + [False] * (site.size - 1):
+    said = site.agree((None if job is None else (job.aggregation_op, job.may_leave_out), list(counts.items())))
+    if [traits is not None for traits, _ in said] != [True] + [False] * (site.size - 1):
         raise InvalidArgument("job: expected a session in the first process of the group, and None in the others")
     if any([each for each, _ in other] != list(counts) for _, other in said):
         raise InvalidArgument("expected the same parameters, in the same order, in all processes of the group")

@@ -14,7 +14,7 @@ from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, by_wire_name, cut, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
+    Chooser, Named, by_wire_name, cut, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
 )
 from ._parts import shard_group_of
 from ._weight import Weight
@@ -36,7 +36,7 @@ def attach(
     model, as a worker of its own.
 
     With `weighted`, workers count by their samples: set `sync.weight` before each step's last backward pass, to 0 where
-    there is no data. All workers say so alike.
+    there is no data. All workers say so alike. The job must count all of them in each round: no quorum, no skipping.
 
     `low_bit(name, parameter)` chooses parameters that may travel in one or two bits (docs/precision.md), each as a key of
     its own. `binding()` has the file that says so to the job, and `report()` tells how the training goes.
@@ -77,6 +77,7 @@ class Attachment:
         weighted: bool = False, low_bit: Optional[Chooser] = None, stager: Optional[Stager] = None,
     ) -> None:
         refuse_results("attach", job.aggregation_op, RESULTS)
+        refuse_left_out("weighted", weighted and job.may_leave_out)
         self._job = job
         self._stager = stager or Stager(job)
         self._name = name
@@ -185,6 +186,7 @@ class Attachment:
                 self._job.init(name, each, timeout=timeout)
             self._buffers_known = True
             if self._job.aggregation_op == "sum":
+                refuse_left_out("sync_buffers, in a job that sums", self._job.may_leave_out)
                 self._buffer_count = Weight(self._job, f"{self._name}-buffers")
         tickets = [
             self._job.push_pull(name, value, out=value) if buffers[name].is_floating_point()

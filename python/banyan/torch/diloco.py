@@ -19,7 +19,7 @@ import torch.distributed as dist
 from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Named, by_wire_name, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
+from ._groups import Named, by_wire_name, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
 from ._parts import refuse_parts
 from ._weight import Weight
 
@@ -90,7 +90,8 @@ class DiLoCo:
     is then mixed with a share `fragment_update_alpha` of what the worker has. Fragments may also be given as modules:
     what is in none of them belongs to the first.
 
-    With `weighted` workers count by what `weight` is set to, such as samples or tokens.
+    With `weighted` workers count by what `weight` is set to, such as samples or tokens. The job must count all of them in
+    each round: no quorum, no skipping.
 
     The job's `aggregation.op` is mean; with `weighted` it may be sum as well. All workers construct it alike, and step
     equally often. A warning tells where frozen parameters and buffers differ from those of the lowest worker.
@@ -115,6 +116,7 @@ class DiLoCo:
         _check_kinds(inner, outer, sync_every=sync_every, fragment_sync_delay=fragment_sync_delay)
         # Weighted workers divide by what comes of their weights, and so know a mean of sums as well.
         refuse_results(type(self).__name__, job.aggregation_op, ("mean", "sum") if weighted else ("mean",))
+        refuse_left_out("weighted", weighted and job.may_leave_out)
         refuse_parts(type(self).__name__, model)
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)

@@ -7,6 +7,7 @@ site that holds its model in one piece, and sites may cut theirs into different 
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any, Dict, List, Mapping, Optional
 
@@ -15,7 +16,7 @@ import torch
 from ..errors import Error, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
-from ._groups import Chooser, cut, refuse_results, warn_of_fixed_tensors, wire_name
+from ._groups import Chooser, cut, refuse_left_out, refuse_results, warn_of_fixed_tensors, wire_name
 from ._parts import Shapes, Site, agree_on_parts, row_of
 from ._weight import Weight
 from .attach import MIB, RESULTS, Attachment
@@ -48,8 +49,9 @@ class ShardedAttachment(Attachment):
         self._buffers_known = False
         self._buffer_count = None
         self._by_name = {each: parameter for each, parameter in model.named_parameters() if parameter.requires_grad}
-        op, self._shapes, self._parts = agree_on_parts(self._site, job, self._by_name, shapes or {})
+        (op, may_leave_out), self._shapes, self._parts = agree_on_parts(self._site, job, self._by_name, shapes or {})
         refuse_results("attach", op, RESULTS)
+        refuse_left_out("weighted", weighted and may_leave_out)
         if not self._by_name:
             raise InvalidArgument("expected a model with parameters that are trained, got one without")
         if job is not None:
@@ -165,13 +167,7 @@ class ShardedAttachment(Attachment):
 
     def sync_buffers(self, timeout: Optional[float] = None) -> None:
         """As of an attachment in one piece; all processes of the group get what the first one has then."""
-        error: Optional[Error] = None
-        if self._site.rank == 0:
-            try:
-                super().sync_buffers(timeout)
-            except Error as caught:
-                error = caught
-        self._site.tell_error(error)
+        self._site.of_first(functools.partial(super().sync_buffers, timeout))
         for each in self._inner.buffers():
             self._site.broadcast(each)
 

@@ -1,7 +1,8 @@
 """The training state of models whose processes hold a part of each parameter, so that their site can come late, or again.
 
 The first process of the site has the session, and with it the whole state in the host's memory: what the processes hold
-is gathered there after each step. So a state is the same, whatever the number of parts, and sites may differ in that.
+is gathered there when another worker asks for it. So a state is the same, whatever the number of parts, and sites may
+differ in that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 
-from ..errors import Error, InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotFound
 from ..session import Session
 from ._parts import Part, Shapes, Site, agree_on_parts, row_of, shard_group_of
 from .diloco import DiLoCo
@@ -62,34 +63,27 @@ class ShardedState(State):
         self._encode()
 
     def sync(self, timeout: Optional[float] = None) -> bool:
-        error: Optional[Error] = None
-        was_there = True
-        if self._site.rank == 0:
-            try:
-                self._job.share_state(self._parts)
-                self._job.fetch_state(timeout)
-            except NotFound:
-                was_there = False
-            except Error as caught:
-                error = caught
-        self._site.tell_error(error)
-        if not self._site.tell(was_there):
+        if not self._site.of_first(functools.partial(self._fetch, timeout)):
             self._encode()
             return False
         self._decode()
         return True
 
+    def _fetch(self, timeout: Optional[float]) -> bool:
+        """Takes the others' state in the first process; returns whether there was one."""
+        self._job.share_state(self._parts)
+        try:
+            self._job.fetch_state(timeout)
+        except NotFound:
+            return False
+        return True
+
     def advance(self, timeout: Optional[float] = None) -> None:
         """Counts a step that is done. After an error in the first process the others raise Unavailable."""
         self.step += 1
-        self._encode()
-        error: Optional[Error] = None
-        if self._site.rank == 0:
-            try:
-                self._job.pass_boundary(self.step, timeout)
-            except Error as caught:
-                error = caught
-        self._site.tell_error(error)
+        if self._site.of_first(lambda: self._job.boundary_is_held()):
+            self._encode()
+            self._site.of_first(lambda: self._job.pass_boundary(self.step, timeout))
 
     def add_part(self, name: str, tensor: torch.Tensor) -> None:
         """Makes memory of the first process a part of the state."""

@@ -34,11 +34,11 @@ class State:
             ...train a step...
             state.advance()                # after each step
 
-    A worker that asks for the state makes the others wait in `advance` until it has it. What lies on a GPU is copied to
-    the host in every `advance`. Optimizers have tensors and numbers in their state, and steps without a closure.
+    A worker that asks for the state makes the others wait in `advance` until it has it; what lies on a GPU is copied to
+    the host then. Otherwise `advance` costs nothing. Optimizers have tensors and numbers in their state, and steps without a closure.
 
     Models in parts: as with `attach`, all processes that hold one make a state, with None as `job` in all but the first,
-    and with the same `shard_group` and `shapes`. Every `advance` gathers the state in the host's memory of the first.
+    and with the same `shard_group` and `shapes`. Where somebody asks for it, the state is gathered in the first one's memory.
     """
 
     def __new__(
@@ -81,8 +81,9 @@ class State:
         self.step += 1
         if self._outer is not None and self._outer.is_pending:
             return
-        self._encode()
-        self._job.pass_boundary(self.step, timeout)
+        if self._job.boundary_is_held():
+            self._encode()
+            self._job.pass_boundary(self.step, timeout)
 
     def _begin(self, job: Optional[Session], scheduler: Any, step: int) -> None:
         self.step = step
