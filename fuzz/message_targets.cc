@@ -83,7 +83,8 @@ bool RunWorkerReply(absl::string_view bytes) { return ComesBack(bytes, DecodeWor
 std::vector<std::string> WorkerReplySeeds() {
   std::vector<std::string> seeds;
   for (const WorkerReply& reply : std::vector<WorkerReply>{
-           WorkerAttached{CallId(1), "n1", 2}, TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
+           WorkerAttached{CallId(1), "n1", 2, JobTraits{AggregationOp::kSum, true}},
+           TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
            CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)}, SlotFreed{TensorId(3), 1},
            RoundCompleted{TensorId(3), Round(19)}, JobEnded{absl::UnavailableError("node n3 was lost")},
            StateOpened{CallId(7), 1 << 18, 8}, HoldAtBoundary{true}, StateRead{2, ChunkIndex(5)}}) {

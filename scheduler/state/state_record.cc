@@ -12,8 +12,8 @@
 namespace banyan {
 namespace {
 
-// A record of more has no form that this scheduler gives to one.
-constexpr size_t kMostEntries = size_t{1} << 24;
+// 32 for each key that a job can have. This scheduler writes no record of more, and what is none takes no more memory.
+constexpr size_t kMostEntries = size_t{1} << 21;
 
 void FillMember(const EpochMember& member, state::EpochMember& filled) {
   filled.set_node(member.node.value());

@@ -57,6 +57,20 @@ TEST(StateRecordTest, RefusesAnEndOfAnUnknownKind) {
   }
 }
 
+TEST(StateRecordTest, RefusesMoreEntriesThanASchedulerWritesBeforeItHasRoomForThem) {
+  // Some bytes stand for gigabytes: as fuzzing had it, a binding for sixteen million keys.
+  state::StateRecord bindings, closed, cut;
+  state::Binding* binding = bindings.mutable_bindings()->add_bindings();
+  binding->set_key(1);
+  binding->set_rounds(1);
+  binding->set_more_keys(16'395'518);
+  closed.mutable_closed()->add_rounds()->set_more_keys(16'395'518);
+  cut.mutable_cut()->add_rounds()->set_more_keys(16'395'518);
+  for (const state::StateRecord& record : {bindings, closed, cut}) {
+    EXPECT_EQ(DecodeStateRecord(record.SerializeAsString()).status().code(), absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(StateRecordTest, RefusesAnUnknownRoute) {
   constexpr auto kUnknown = static_cast<PrecisionRoute>(3);
   const BindingsRecord bindings = {{{KeyId(1), Round(5), Round(6), PolicyVersion(1), Attempt(0), 0, kUnknown}}};
