@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace banyan {
 
 int64_t RaiseDescriptorLimit() {
@@ -10,6 +12,13 @@ int64_t RaiseDescriptorLimit() {
   const rlimit raised = {limit.rlim_max, limit.rlim_max};
   if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
   return static_cast<int64_t>(limit.rlim_cur);
+}
+
+std::string DescriptorAdvice() {
+  rlimit limit = {};
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return absl::StrCat("this process may have ", limit.rlim_cur,
+                      " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
 }
 
 }  // namespace banyan

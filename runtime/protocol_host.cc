@@ -84,7 +84,8 @@ absl::Status ProtocolHost::Parts::OpenWorkerServer() {
   if (options.worker_socket.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<WorkerServer>> server = WorkerServer::Listen(
       options.worker_socket, options.worker_group,
-      [this](WorkerConnection::Reply reply) { return NewWorkerConnection(std::move(reply)); }, transport->counters());
+      [this](WorkerConnection::Reply reply) { return NewWorkerConnection(std::move(reply)); }, transport->counters(),
+      [this](const std::string& text) { Log(LogLevel::kWarning, text); });
   if (!server.ok()) return server.status();
   worker_server = *std::move(server);
   worker_server->Start();

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "posix/descriptor_limit.h"
 #include "posix/mapping_limit.h"
 
 namespace banyan {
@@ -40,13 +40,6 @@ std::string MappingAdvice() {
   if (most == 0 || static_cast<double>(count) < static_cast<double>(most) * kFullShare) return "";
   return absl::StrCat("; this process has ", count, " mappings, and vm.max_map_count is ", most,
                       ": initialise small tensors together with InitGroup, or raise it with sysctl");
-}
-
-std::string DescriptorAdvice() {
-  rlimit limit = {};
-  (void)getrlimit(RLIMIT_NOFILE, &limit);
-  return absl::StrCat("; this process may have ", limit.rlim_cur,
-                      " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
 }
 
 FileDescriptor NewMemory() {
@@ -80,8 +73,8 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape
   FileDescriptor file = NewMemory();
   if (!file.valid()) {
     const int error = errno;
-    return absl::ErrnoToStatus(error,
-                               absl::StrCat("cannot make shared memory", error == EMFILE ? DescriptorAdvice() : ""));
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot make shared memory",
+                                                   error == EMFILE ? absl::StrCat("; ", DescriptorAdvice()) : ""));
   }
   if (ftruncate(file.get(), size_bytes) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", size_bytes, " bytes of shared memory"));
@@ -95,7 +88,7 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape
 absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Map(FileDescriptor file, const Shape& shape) {
   if (!file.valid()) {
     // The kernel drops those for which the receiver has no room.
-    return absl::ResourceExhaustedError(absl::StrCat("no descriptor of shared memory came", DescriptorAdvice()));
+    return absl::ResourceExhaustedError(absl::StrCat("no descriptor of shared memory came; ", DescriptorAdvice()));
   }
   const int seals = fcntl(file.get(), F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {

@@ -7,12 +7,14 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/ids.h"
+#include "posix/descriptor_limit.h"
 #include "posix/peer_process.h"
 #include "proto/session_codec.h"
 
@@ -22,8 +24,8 @@ namespace {
 constexpr int kBatch = 64;
 // A worker that goes on sending what makes no sense is cut off.
 constexpr int kMaxMalformed = 100;
-// How long a process without free descriptors waits before it accepts again.
-constexpr int kDescriptorPauseMs = 100;
+// How long a process without free descriptors or memory waits before it accepts again.
+constexpr int kLackPauseMs = 100;
 
 void Wake(const FileDescriptor& wakeup) {
   const uint64_t one = 1;
@@ -34,19 +36,23 @@ void Wake(const FileDescriptor& wakeup) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, const std::string& group,
-                                                                   MakeConnection make, TrafficCounters& counters) {
+                                                                   MakeConnection make, TrafficCounters& counters,
+                                                                   Warn warn) {
   absl::StatusOr<std::string> path = UnixPathOf(address);
   if (!path.ok()) return path.status();
   absl::StatusOr<FileDescriptor> listener = ListenOnUnix(*path, {.has_group = true, .group = group});
   if (!listener.ok()) return listener.status();
-  return std::make_unique<WorkerServer>(*std::move(listener), *std::move(path), std::move(make), counters);
+  return std::make_unique<WorkerServer>(*std::move(listener), *std::move(path), std::move(make), counters,
+                                        std::move(warn));
 }
 
-WorkerServer::WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters)
+WorkerServer::WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters,
+                           Warn warn)
     : listener_(std::move(listener)),
       path_(std::move(path)),
       make_(std::move(make)),
       counters_(counters),
+      warn_(std::move(warn)),
       wakeup_(std::make_shared<FileDescriptor>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
   BANYAN_CHECK(wakeup_->valid());
 }
@@ -92,9 +98,9 @@ void WorkerServer::Wait() {
     items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
     items.push_back({worker.process.get(), POLLIN, 0});  // poll passes over an invalid one
   }
-  const bool accepting = workers_.size() < kMaxWorkersPerNode && !out_of_descriptors_;
+  const bool accepting = workers_.size() < kMaxWorkersPerNode && !is_lacking_;
   if (accepting) items.push_back({listener_.get(), POLLIN, 0});
-  poll(items.data(), items.size(), out_of_descriptors_ ? kDescriptorPauseMs : -1);
+  poll(items.data(), items.size(), is_lacking_ ? kLackPauseMs : -1);
   uint64_t count = 0;
   (void)!read(wakeup_->get(), &count, sizeof(count));
 }
@@ -102,8 +108,8 @@ void WorkerServer::Wait() {
 void WorkerServer::Accept() {
   while (workers_.size() < kMaxWorkersPerNode) {
     FileDescriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    out_of_descriptors_ = !socket.valid() && (errno == EMFILE || errno == ENFILE);
-    if (!socket.valid()) return;
+    if (!socket.valid()) return OnRefused(errno);
+    is_lacking_ = false;
     Worker worker;
     worker.process = WatchPeerProcess(socket.get());
     worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
@@ -112,6 +118,15 @@ void WorkerServer::Accept() {
     });
     workers_.push_back(std::move(worker));
   }
+}
+
+void WorkerServer::OnRefused(int error) {
+  const bool is_lacking = error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+  if (is_lacking && !is_lacking_) {
+    warn_(absl::StrCat("a worker that connects to ", path_, " has to wait: ", std::strerror(error),
+                       error == EMFILE ? absl::StrCat("; ", DescriptorAdvice()) : ""));
+  }
+  is_lacking_ = is_lacking;
 }
 
 void WorkerServer::Read(Worker& worker) {

@@ -24,12 +24,14 @@ namespace banyan {
 class WorkerServer {
  public:
   using MakeConnection = std::function<std::shared_ptr<WorkerConnection>(WorkerConnection::Reply)>;
+  using Warn = std::function<void(const std::string& text)>;
 
   // Listens on unix:/path at once, for this user and the file's group, which `group` names if it is not empty. Workers
-  // are heard after Start. `counters` outlives this.
+  // are heard after Start. `counters` outlives this. `warn` is called on the server's thread.
   static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, const std::string& group,
-                                                              MakeConnection make, TrafficCounters& counters);
-  WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters);
+                                                              MakeConnection make, TrafficCounters& counters,
+                                                              Warn warn);
+  WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters, Warn warn);
   WorkerServer(const WorkerServer&) = delete;
   WorkerServer& operator=(const WorkerServer&) = delete;
   // Sends what waits as far as there is room, closes all sockets and removes the socket's file.
@@ -49,6 +51,9 @@ class WorkerServer {
   void Work();
   void Wait();
   void Accept();
+  // Takes up why a connection that waits could not be accepted: what the system lacks now is told once, and tried for
+  // again after a pause.
+  void OnRefused(int error);
   void Read(Worker& worker);
   void Take(Worker& worker, const Packet& packet);
 
@@ -56,11 +61,12 @@ class WorkerServer {
   const std::string path_;
   const MakeConnection make_;
   TrafficCounters& counters_;
+  const Warn warn_;
   // Shared with the channels, which wake the server's thread.
   const std::shared_ptr<FileDescriptor> wakeup_;
   std::atomic<bool> stopping_ = false;
-  std::list<Worker> workers_;        // of the server's thread
-  bool out_of_descriptors_ = false;  // of the server's thread
+  std::list<Worker> workers_;  // of the server's thread
+  bool is_lacking_ = false;    // of the server's thread: descriptors or memory for another connection
   std::thread thread_;
 };
 

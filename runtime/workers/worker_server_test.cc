@@ -1,15 +1,20 @@
 #include "runtime/workers/worker_server.h"
 
 #include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"
@@ -30,7 +35,7 @@ class WorkerServerTest : public testing::Test {
         [this](WorkerConnection::Reply reply) {
           return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
         },
-        counters_);
+        counters_, [this](const std::string& text) { warnings_.push_back(text), warned_.set_value(); });
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     server_->Start();
@@ -64,6 +69,8 @@ class WorkerServerTest : public testing::Test {
   std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   TrafficCounters counters_;
+  std::vector<std::string> warnings_;  // of the server's thread until `warned_`
+  std::promise<void> warned_;
   std::string path_;
   std::unique_ptr<WorkerServer> server_;
   FileDescriptor socket_;
@@ -101,6 +108,24 @@ TEST_F(WorkerServerTest, NonsenseIsAnsweredAndInTheEndCutOff) {
   EXPECT_EQ(sent, PacketResult::kClosed);
   EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
   EXPECT_GE(counters_.Get().rejected_worker_messages, 100u);
+}
+
+TEST_F(WorkerServerTest, WantOfDescriptorsIsToldOnceAndPasses) {
+  FileDescriptor late(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(path_.copy(address.sun_path, sizeof(address.sun_path) - 1), sizeof(address.sun_path) - 1);
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none_left = {6, limit.rlim_max};  // all are taken; poll may still look at those of the server
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  ASSERT_EQ(connect(late.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  warned_.get_future().wait();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  socket_ = std::move(late);
+  Attach();
+  server_.reset();
+  EXPECT_EQ(warnings_.size(), 1u);
+  EXPECT_THAT(warnings_.at(0), testing::HasSubstr("has to wait: Too many open files; this process may have 6 descr"));
 }
 
 TEST_F(WorkerServerTest, TheSocketsFileGoesWithTheServer) {
