@@ -13,6 +13,7 @@ found="$(lintian --no-cfg --allow-root "$out"/*.deb)"
 [[ -z "$found" ]] || fail "expected lintian to find nothing, it found: $found"
 
 read -r _ version _ < <(tools/banyan --version)
+version+="+deb$(. /etc/os-release && echo "$VERSION_ID")"
 dpkg-deb -f "$out"/banyan_*.deb Version | grep -x "$version" >/dev/null || fail "expected version $version"
 dpkg-deb -f "$out"/banyan_*.deb Depends | grep 'libzmq5' >/dev/null || fail "expected the libraries that it needs among Depends"
 dpkg-deb -f "$out"/libbanyan-dev_*.deb Depends | grep 'libabsl-dev.*libyaml-cpp-dev' >/dev/null ||

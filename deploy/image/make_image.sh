@@ -15,6 +15,12 @@ fi
 package="$(realpath "$(compgen -G "$1/banyan_*.deb" | sort -V | tail -1)")"
 image="$(realpath -m "$2")"
 version="$(dpkg-deb -f "$package" Version)"
+case "$version" in
+  *+deb12) release=bookworm ;;
+  *+deb13) release=trixie ;;
+  *) echo "make_image.sh: expected a package for Debian 12 or 13, got version $version" >&2 && exit 2 ;;
+esac
+version="${version%+*}"
 mirror="${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
 
 work="$(mktemp -d)"
@@ -28,7 +34,7 @@ trap clean_up EXIT
 export STORAGE_DRIVER=vfs BUILDAH_ISOLATION=chroot
 
 root="$work/root"
-debootstrap --variant=minbase --include=ca-certificates bookworm "$root" "$mirror" >"$work/log" ||
+debootstrap --variant=minbase --include=ca-certificates "$release" "$root" "$mirror" >"$work/log" ||
   { tail -5 "$work/log" >&2 && exit 1; }
 # The package's own script would make the user too, with whatever number is free.
 chroot "$root" useradd --system --uid 990 --user-group --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin banyan

@@ -16,7 +16,9 @@ trap 'rm -rf "$work"' EXIT
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1767225600}"
 umask 022
 
-read -r _ version _ < <("$tree/usr/bin/banyan" --version)
+read -r _ program_version _ < <("$tree/usr/bin/banyan" --version)
+# Releases have other libraries, so that the packages of one are not those of another.
+version="$program_version+$(. /etc/os-release && echo "${ID/#debian/deb}${VERSION_ID:-}")"
 architecture="$(dpkg --print-architecture)" multiarch="$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
 maintainer="The Banyan authors <banyan@localhost>"
 description="geo-distributed parameter server"
@@ -95,11 +97,11 @@ page() {
   mkdir -p "$work/commands"
   cat >"$work/commands/$name" <<EOF
 #!/bin/sh
-case "\$1" in --version) echo "$name $version"; exit ;; esac
+case "\$1" in --version) echo "$name $program_version"; exit ;; esac
 "$program" $command --help | sed '1s/^usage:/Usage:/'
 EOF
   chmod 755 "$work/commands/$name"
-  help2man --no-info --section=1 --name="$words" --source="Banyan $version" --manual="Banyan" "$work/commands/$name"
+  help2man --no-info --section=1 --name="$words" --source="Banyan $program_version" --manual="Banyan" "$work/commands/$name"
 }
 
 man_pages() {
