@@ -74,9 +74,9 @@ class Text:
         starts = torch.randint(len(part) - CONTEXT - 1, (size,), generator=generator)
         return torch.stack([part[start : start + CONTEXT + 1] for start in starts])
 
-    def batch(self, site, step, seed, size=8):
-        """Returns a site's batch of a step: the same one in each run of a seed."""
-        generator = torch.Generator().manual_seed(1_000_003 * seed + 1009 * step + site)
+    def batch(self, site, step, seed, worker=0, size=8):
+        """Returns the batch that a worker of a site has at a step: the same one in each run of a seed."""
+        generator = torch.Generator().manual_seed(1_000_003 * seed + 1009 * step + site + 1_000_000_007 * worker)
         return self._draw(self._training[site], size, generator)
 
     def validation(self, size=256):
