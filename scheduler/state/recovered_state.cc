@@ -194,6 +194,9 @@ absl::Status CheckPlace(const StateRecord& record, const std::string& job, const
                    "ones at the end, or begin with a new state"));
 }
 
+// A key may have many open leases, and those of all keys may be more than one record may have.
+constexpr size_t kMostBindingsOfARecord = size_t{1} << 16;
+
 // Checks that a reconfiguration has added the nodes that the overlay does not have; JobRestorer knows its names.
 absl::Status CheckAdded(const RecoveredState& state, const std::vector<std::string>& node_names) {
   if (state.overlay.has_value() || state.nodes.empty()) return absl::OkStatus();
@@ -225,7 +228,11 @@ std::string MakeSnapshot(RecoveredState state) {
   for (const auto& [node, record] : state.nodes) add(record);
   if (!state.keys.empty()) add(KeysRecord{KeyId(1), std::move(state.keys)});
   for (const PolicyRecord& record : state.policies) add(record);
-  add(BindingsRecord{state.rounds.OpenBindings()});
+  const std::vector<BoundRounds> open = state.rounds.OpenBindings();
+  for (size_t first = 0; first < open.size(); first += kMostBindingsOfARecord) {
+    const size_t end = std::min(first + kMostBindingsOfARecord, open.size());
+    add(BindingsRecord{{open.begin() + first, open.begin() + end}});
+  }
   add(SummaryRecord{state.last_epoch, state.last_policy, std::move(state.spent_nodes), state.rounds.closed(),
                     state.next_barrier, std::move(state.overlay), std::move(state.members), state.planned_epoch,
                     state.plan_policy, std::move(state.removed_nodes), std::move(state.end)});

@@ -151,6 +151,31 @@ TEST(RecoveredStateTest, KeepsTheOverlayOfTheLastReconfiguration) {
   EXPECT_FALSE(Replay(RunningJob({first, EndRecord{"over"}}))->overlay.has_value());
 }
 
+TEST(RecoveredStateTest, ASnapshotOfManyOpenLeasesHasThemInSeveralRecords) {
+  RecoveredState state;
+  for (KeyId key(1); key <= KeyId(20'000); key = key.Next()) {
+    for (uint64_t round = 1; round <= 4; ++round) {
+      ASSERT_TRUE(state.rounds.Bind({key, Round(round), Round(round), PolicyVersion(1), Attempt(0)}));
+    }
+  }
+  const std::vector<BoundRounds> open = state.rounds.OpenBindings();
+  ASSERT_THAT(open, SizeIs(80'000));
+  const absl::StatusOr<std::vector<std::string>> records = DecodeSnapshot(MakeSnapshot(std::move(state)));
+  ASSERT_TRUE(records.ok()) << records.status();
+  std::vector<size_t> sizes;
+  std::vector<BoundRounds> kept;
+  for (const std::string& bytes : *records) {
+    const absl::StatusOr<StateRecord> record = DecodeStateRecord(bytes);
+    ASSERT_TRUE(record.ok()) << record.status();
+    const auto* bindings = std::get_if<BindingsRecord>(&*record);
+    if (bindings == nullptr) continue;
+    sizes.push_back(bindings->bindings.size());
+    kept.insert(kept.end(), bindings->bindings.begin(), bindings->bindings.end());
+  }
+  EXPECT_THAT(sizes, testing::ElementsAre(65'536, 14'464));
+  EXPECT_TRUE(kept == open);
+}
+
 TEST(RecoveredStateTest, KnowsAChangeThatWasUnderWay) {
   const NodeRecord other = {NodeId(2), "n2", "tcp://b:1", Incarnation(1)};
   const std::vector<StateRecord> begun = RunningJob({BindingOf(1, 0, 1, 1), other, EpochOf(2, {1, 2})});

@@ -12,7 +12,8 @@
 namespace banyan {
 namespace {
 
-// 32 for each key that a job can have. This scheduler writes no record of more, and what is none takes no more memory.
+// Many more than a record of this scheduler has: one for each key, for each request that waited, or for each lease of a
+// part of a snapshot. What is none takes no more memory.
 constexpr size_t kMostEntries = size_t{1} << 21;
 
 void FillMember(const EpochMember& member, state::EpochMember& filled) {
