@@ -57,7 +57,7 @@ def run(options, method, seed):
 
 
 def row(options, method, runs, reference):
-    """Returns a method's row: last losses, how far their mean is from the reference's, megabytes a site, sent less often."""
+    """Returns a method's row; its last number is how many times as many bytes the reference has sent."""
     last = [each["validation"][str(options.steps)] for each in runs]
     cells = [f"`{method}`", ", ".join(f"{loss:.3f}" for loss in last), f"{statistics.mean(last):.3f}"]
     if runs[0]["bytes"] > 0:

@@ -51,8 +51,7 @@ absl::Status CheckJob(const Session& session, bool is_weighted) {
   if (is_weighted && session.may_leave_out()) {
     return absl::FailedPreconditionError(
         "local updates: expected a job that counts all workers in each round, as weights have a key of their own; "
-        "leave "
-        "aggregation.quorum and not_finite: skip away, or is_weighted");
+        "leave aggregation.quorum and not_finite: skip away, or is_weighted");
   }
   if (op == "mean" || (is_weighted && op == "sum")) return absl::OkStatus();
   return absl::FailedPreconditionError(

@@ -208,9 +208,9 @@ def _size_of(tensor: torch.Tensor) -> int:
 def agree_on_parts(
     site: Site, job: Optional[Session], parameters: Mapping[str, torch.Tensor], given: Shapes
 ) -> Tuple[Tuple[str, bool], Dict[str, Tuple[int, ...]], Dict[str, List[Part]]]:
-    """Returns the job's operation and whether it may leave workers out, and by name each whole parameter's shape and parts; raises in all processes alike.
+    """Returns the job's traits, and by name each whole parameter's shape and parts; raises in all processes alike.
 
-    `given` has shapes by name, of those that do not know their own. `job` is given in the first process alone.
+    Traits are its operation, and whether it may leave workers out. `given` has shapes by name, of those that do not know their own. `job` is given in the first process alone.
     """
     shapes = {each: _shape_of(parameter, given.get(each)) for each, parameter in parameters.items()}
     counts = {each: row_of(parameter).numel() for each, parameter in parameters.items()}

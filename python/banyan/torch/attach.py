@@ -14,7 +14,8 @@ from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, by_wire_name, cut, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors, wire_name
+    Chooser, Named, by_wire_name, cut, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors,
+    wire_name,
 )
 from ._parts import shard_group_of
 from ._weight import Weight

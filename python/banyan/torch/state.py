@@ -35,10 +35,10 @@ class State:
             state.advance()                # after each step
 
     A worker that asks for the state makes the others wait in `advance` until it has it; what lies on a GPU is copied to
-    the host then. Otherwise `advance` costs nothing. Optimizers have tensors and numbers in their state, and steps without a closure.
+    the host then, and not otherwise. Optimizers have tensors and numbers in their state, and steps without a closure.
 
     Models in parts: as with `attach`, all processes that hold one make a state, with None as `job` in all but the first,
-    and with the same `shard_group` and `shapes`. Where somebody asks for it, the state is gathered in the first one's memory.
+    and with the same `shard_group` and `shapes`. The state is gathered in the first one's memory when somebody asks for it.
     """
 
     def __new__(
