@@ -144,35 +144,6 @@ bool IsTypeKeyword(const std::string& token) {
   return token == "class" || token == "struct" || token == "union" || token == "enum";
 }
 
-// Returns the place of the '(' that opens the parameters of a function; the end where there is none. What stands in
-// angle brackets before it belongs to a type.
-size_t ParametersAt(const Tokens& tokens) {
-  size_t at = AfterTemplateHeads(tokens);
-  while (at < tokens.size() && tokens[at] != "(") {
-    if (tokens[at] == "=") return tokens.size();
-    if (tokens[at] == "operator") {
-      at += at + 1 < tokens.size() && tokens[at + 1] == "(" ? 3 : 1;
-      while (at < tokens.size() && tokens[at] != "(") ++at;
-    } else if (tokens[at] == "<") {
-      at = AfterBrackets(tokens, at, "<", ">");
-    } else if (AfterAttributes(tokens, at) != at) {
-      at = AfterAttributes(tokens, at);
-    } else {
-      ++at;
-    }
-  }
-  return at;
-}
-
-// Returns where the function's own name begins, without what qualifies it.
-size_t NameAt(const Tokens& tokens, size_t parameters) {
-  for (size_t at = AfterTemplateHeads(tokens); at < parameters; ++at) {
-    if (tokens[at] == "operator") return at;
-  }
-  const size_t name = parameters - 1;
-  return name > 0 && tokens[name - 1] == "~" ? name - 1 : name;
-}
-
 }  // namespace
 
 std::vector<Declaration> Declarations(const std::string& text) { return Walk().Run(Tokenize(text)); }
@@ -191,20 +162,6 @@ std::optional<std::string> DefinedType(const Declaration& declaration) {
   for (; at < tokens.size() && tokens[at] != ":"; ++at) {
     if (!IsName(tokens[at])) return std::nullopt;
     if (tokens[at] != "final") name = tokens[at];
-  }
-  return name.empty() ? std::nullopt : std::optional(name);
-}
-
-std::optional<std::string> ClassOfMethod(const Declaration& declaration) {
-  const Tokens& tokens = declaration.tokens;
-  const size_t parameters = ParametersAt(tokens);
-  if (parameters == 0 || parameters >= tokens.size()) return std::nullopt;
-  if (!declaration.has_body && tokens.back() != "default") return std::nullopt;
-  std::string name;
-  size_t at = NameAt(tokens, parameters);
-  while (at >= 2 && tokens[at - 1] == "::" && IsName(tokens[at - 2])) {
-    at -= 2;
-    name = tokens[at] + (name.empty() ? "" : "::") + name;
   }
   return name.empty() ? std::nullopt : std::optional(name);
 }

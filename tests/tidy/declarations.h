@@ -25,10 +25,6 @@ std::vector<Declaration> Declarations(const std::string& text);
 // declares one, defines a member of another class, specialises a template, or is something else.
 std::optional<std::string> DefinedType(const Declaration& declaration);
 
-// Returns the class, with the classes around it, of the method that `declaration` defines outside of it; none where it
-// defines no such method.
-std::optional<std::string> ClassOfMethod(const Declaration& declaration);
-
 }  // namespace banyan
 
 #endif  // BANYAN_TESTS_TIDY_DECLARATIONS_H_

@@ -18,14 +18,6 @@ Names TypesOf(const std::string& text) {
   return names;
 }
 
-Names ClassesOf(const std::string& text) {
-  Names names;
-  for (const Declaration& declaration : Declarations(text)) {
-    if (auto name = ClassOfMethod(declaration)) names.push_back(*name);
-  }
-  return names;
-}
-
 TEST(DeclarationsTest, ScopesAreNamespaces) {
   const std::vector<Declaration> all =
       Declarations("namespace a::b {\nint x;\nnamespace c {\nvoid F() { int y; }\n}\nnamespace {\nint z;\n}\n}\n");
@@ -75,28 +67,8 @@ TEST(DeclarationsTest, InnerTypesAreNotAtNamespaceLevel) {
       (Names{"|A", "|H"}));
 }
 
-TEST(DeclarationsTest, MethodsOutsideOfTheirClass) {
-  EXPECT_EQ(ClassesOf("int A::F(int x) const { return x; }\nA::A(int x) : x_(x), y_{1} { G(); }\nA::~A() = default;\n"
-                      "std::map<int, std::function<void(int)>> B::G() { return {}; }\nvoid A::Inner::H() {}\n"),
-            (Names{"A", "A", "A", "B", "A::Inner"}));
-}
-
-TEST(DeclarationsTest, OperatorsAreMethods) {
-  EXPECT_EQ(
-      ClassesOf("bool A::operator<(const A& a) const { return true; }\nvoid A::operator()(int x) {}\n"
-                "B& B::operator=(B&& b) { return *this; }\nbool operator<(const C& a, const C& b) { return true; }\n"),
-      (Names{"A", "A", "B"}));
-}
-
-TEST(DeclarationsTest, OtherDefinitionsAreNoMethods) {
-  EXPECT_EQ(ClassesOf("int F(std::string s) { return 0; }\nconst int A::kX = F(2);\nint A::F(int x);\n"
-                      "std::vector<int> G() { return {}; }\nauto h = [](A::B b) { return b; };\nTEST(A, B) {}\n"),
-            Names{});
-}
-
 TEST(DeclarationsTest, UnfinishedTextEnds) {
   EXPECT_EQ(Declarations("}\nint x").size(), 0u);
-  EXPECT_EQ(ClassesOf("operator {"), Names{});
   EXPECT_EQ(TypesOf("template < {"), Names{});
   EXPECT_EQ(TypesOf("using;\nenum {"), Names{});
 }

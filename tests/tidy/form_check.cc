@@ -7,8 +7,6 @@
 namespace banyan {
 namespace {
 
-constexpr size_t kMostLines = 500;
-
 std::string GuardOf(const SourceFile& file) {
   std::string guard = "BANYAN_";
   for (char c : file.path) {
@@ -62,10 +60,6 @@ void CheckCitations(const SourceFile& file, const std::vector<std::string>& line
 std::vector<std::string> CheckForm(const SourceFile& file) {
   std::vector<std::string> findings;
   std::vector<std::string> lines = Lines(file.text);
-  bool may_be_long = file.EndsWith(".md") || file.EndsWith(".yaml") || file.IsBuildFile();
-  if (!may_be_long && lines.size() > kMostLines) {
-    findings.push_back(Finding(file, static_cast<int>(lines.size()), "has more than 500 lines: split it"));
-  }
   if (file.EndsWith(".h") || file.EndsWith(".cuh")) CheckHeader(file, lines, findings);
   CheckMarks(file, lines, findings);
   CheckCitations(file, lines, findings);

@@ -10,7 +10,6 @@
 namespace banyan {
 
 // Finds
-// - code and scripts of more than 500 lines; pages, configurations and BUILD files may be longer,
 // - headers without the guard of their path or without a leading comment,
 // - marks of unfinished work, in any file,
 // - citations of a design document, which is not in the repository, in any file.

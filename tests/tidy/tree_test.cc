@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "tests/tidy/advice_check.h"
-#include "tests/tidy/class_file_check.h"
 #include "tests/tidy/file_cycle_check.h"
-#include "tests/tidy/folder_check.h"
 #include "tests/tidy/form_check.h"
 #include "tests/tidy/layering_check.h"
 #include "tests/tidy/name_check.h"
@@ -75,18 +73,8 @@ TEST(TreeTest, NoFilesIncludeEachOther) {
   EXPECT_TRUE(findings.empty()) << Joined(findings);
 }
 
-TEST(TreeTest, FoldersCanBeTakenIn) {
-  std::vector<std::string> findings = CheckFolders(Tree());
-  EXPECT_TRUE(findings.empty()) << Joined(findings);
-}
-
 TEST(TreeTest, TypesHaveNamesOfTheirOwn) {
   std::vector<std::string> findings = CheckNames(Tree());
-  EXPECT_TRUE(findings.empty()) << Joined(findings);
-}
-
-TEST(TreeTest, ClassesHaveOneFile) {
-  std::vector<std::string> findings = CheckClassFiles(Tree());
   EXPECT_TRUE(findings.empty()) << Joined(findings);
 }
 
