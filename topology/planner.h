@@ -24,7 +24,7 @@ inline constexpr int kMaxRootsOfAll = 32;
 struct PlannerConfig {
   std::string planner = "packed";
   std::optional<int> roots;    // fapt, packed: how many; empty means all
-  std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty means the best
+  std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty or away means the best
   int arity = 2;               // bkt: children of each inner node
   std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
   // The rule by which the trees share the model. Shares that `trees` give stay as they are.

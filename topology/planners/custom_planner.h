@@ -1,4 +1,5 @@
-// Trees that the user wrote down, checked, with routes where a link is missing. Stateless.
+// Trees that the user wrote down, checked, closed around nodes that are away, with routes where a link is missing.
+// Stateless.
 #ifndef BANYAN_TOPOLOGY_PLANNERS_CUSTOM_PLANNER_H_
 #define BANYAN_TOPOLOGY_PLANNERS_CUSTOM_PLANNER_H_
 

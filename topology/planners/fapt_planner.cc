@@ -44,16 +44,9 @@ absl::StatusOr<Policy> FaptPlanner::Plan(const NetworkView& view, const PlannerC
   const int wanted = config.roots.value_or(kMaxRootsOfAll);
   if (wanted < 1) return absl::InvalidArgumentError(absl::StrCat("roots must be at least 1, got ", wanted));
   const ShortestPaths paths(view);
-  std::vector<size_t> roots;
-  if (wanted == 1 && config.root.has_value()) {
-    const std::optional<size_t> root = view.IndexOf(*config.root);
-    if (!root.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat("the root ", config.root->value(), " is not in the network"));
-    }
-    roots = {*root};
-  } else {
-    roots = BestRoots(paths, nodes, std::min<size_t>(wanted, nodes));
-  }
+  const std::optional<size_t> root = wanted == 1 && config.root.has_value() ? view.IndexOf(*config.root) : std::nullopt;
+  const std::vector<size_t> roots =
+      root.has_value() ? std::vector<size_t>{*root} : BestRoots(paths, nodes, std::min<size_t>(wanted, nodes));
   std::vector<Tree> trees;
   for (const size_t root : roots) {
     trees.push_back({.root = view.nodes()[root].id,

@@ -64,11 +64,7 @@ absl::StatusOr<Policy> PlanOneRoot(absl::string_view planner, const NetworkView&
   if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
   RouteTable routes(&view);
   std::vector<Tree> best(1);
-  if (config.root.has_value()) {
-    if (view.FindNode(*config.root) == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the root ", config.root->value(), " of planner '", planner, "' is not in the network"));
-    }
+  if (config.root.has_value() && view.FindNode(*config.root) != nullptr) {
     best[0] = make_tree(*config.root);
   } else {
     double best_quality = -1;

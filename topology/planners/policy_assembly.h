@@ -28,8 +28,8 @@ void ShareByQuality(std::vector<Tree>& trees, RouteTable& routes);
 Policy AssemblePolicy(absl::string_view planner, const PlannerConfig& config, std::vector<Tree> trees,
                       RouteTable& routes);
 
-// A policy of one tree: the one `make_tree` makes for config.root, or for the root of the best quality, of equal ones
-// the lowest NodeId.
+// A policy of one tree: the one `make_tree` makes for config.root, or, without one in `view`, for the root of the best
+// quality, of equal ones the lowest NodeId.
 absl::StatusOr<Policy> PlanOneRoot(absl::string_view planner, const NetworkView& view, const PlannerConfig& config,
                                    absl::FunctionRef<Tree(NodeId root)> make_tree);
 
