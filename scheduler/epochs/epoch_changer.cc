@@ -114,7 +114,9 @@ OperatorReply EpochChanger::Remove(const RemoveNode& order) {
     return {false, absl::StrCat("job '", parts_.job->job(), "' has no node named '",
                                 PrintableText(order.name, kMaxKeyNameBytes), "'")};
   }
-  if (!parts_.job->IsRunning()) return {false, "the job does not run; leave the node out of the overlay's file"};
+  if (!parts_.job->IsRunning())
+    return {false,
+            "the job does not run; leave the node out of the overlay's file and start the scheduler again with it"};
   const Member& member = table().Find(*node);
   if (member.state == MemberState::kRemoved) return {false, absl::StrCat(member.name, " is removed already")};
   parts_.members->SetRemoved(*node, true);
@@ -360,8 +362,14 @@ std::string EpochChanger::WaitsFor() const {
   const size_t members = table().Members().size();
   const auto least = static_cast<size_t>(parts_.overlay->membership.least);
   if (members < std::max<size_t>(1, least)) {
-    return absl::StrCat("of at least ", CountOf(std::max<size_t>(1, least), "member"), " there are ", members,
-                        "; nodes that come back may join");
+    std::vector<std::string> away;
+    for (const Member& member : table().all()) {
+      if (!member.is_member && member.state != MemberState::kRemoved && away.size() < kMaxWaitingForNames) {
+        away.push_back(member.name);
+      }
+    }
+    return absl::StrCat("of at least ", CountOf(std::max<size_t>(1, least), "member"), " (membership.least) there are ",
+                        members, "; these may come back: ", absl::StrJoin(away, ", "));
   }
   if (!parts_.policies->epoch_failure().empty()) {
     return absl::StrCat("there is no plan for these members: ", parts_.policies->epoch_failure(), " (", reason_, ")");

@@ -48,7 +48,8 @@ absl::Status Reconfigurator::CheckTime() const {
   if (!job_->IsRunning()) {
     return absl::FailedPreconditionError(
         job_->IsStarting()
-            ? "the job has not started yet; change the file and start the scheduler again, or wait for the start"
+            ? "the job has not started yet: it waits for as many nodes as membership.start_with says; change the "
+              "overlay's file and start the scheduler again with it, or wait for the start"
             : "there is no running job; start a new one with the file");
   }
   if (is_pending() || is_reading_) {
