@@ -1,5 +1,6 @@
 // Rounds that close without late workers, through whole nodes.
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@ namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::FloatEq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -21,12 +23,13 @@ constexpr KeyId kKey(1);
 class QuorumRoundsTest : public ::testing::Test {
  protected:
   void Start(AggregationOp op = AggregationOp::kMean, uint32_t workers = 1, CompressionConfig compression = {},
-             uint32_t rounds_in_flight = 1) {
+             uint32_t rounds_in_flight = 1, NotFiniteRule not_finite = NotFiniteRule::kKeep) {
     JobConfig config;
     config.job = "job";
     config.aggregation.op = op;
     config.aggregation.learning_rate = 1;
     config.aggregation.quorum = 0.75;
+    config.aggregation.not_finite = not_finite;
     config.aggregation.grace = absl::Milliseconds(100);
     config.chunk_max_elements = 1;
     config.workers = workers;
@@ -70,47 +73,47 @@ TEST_F(QuorumRoundsTest, ALateGradientComesWithTheNextRound) {
   EXPECT_FALSE(cluster_->IsDone(first)) << "within the grace";
   cluster_->Advance(absl::Milliseconds(1));
   ASSERT_TRUE(cluster_->IsDone(first));
-  EXPECT_THAT(cluster_->Result(first), ElementsAre(3, 3)) << "divided by the weight of all";
+  EXPECT_THAT(cluster_->Result(first), ElementsAre(4, 4)) << "the mean of those who have pushed";
 
-  const RequestId late = cluster_->Push(2, 0, kKey, {8, 8});
+  const RequestId late = cluster_->Push(2, 0, kKey, {9, 9});
   ASSERT_TRUE(cluster_->IsDone(late)) << "at once";
-  EXPECT_THAT(cluster_->Result(late), ElementsAre(3, 3));
+  EXPECT_THAT(cluster_->Result(late), ElementsAre(4, 4));
   EXPECT_EQ(cluster_->Completion(late).round, Round(1));
 
   // In time again.
   const RequestId next = cluster_->Push(2, 0, kKey, {4, 4});
-  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(6, 6));
-  EXPECT_THAT(cluster_->Result(next), ElementsAre(6, 6));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(5, 5)) << "the mean of five gradients";
+  EXPECT_THAT(cluster_->Result(next), ElementsAre(5, 5));
 }
 
 TEST_F(QuorumRoundsTest, WhoIsBehindGetsNoGraceAndAllItsResultsAtOnce) {
   Start();
   LateRound(4, 1);
   for (uint64_t round = 2; round <= 4; ++round) {
-    EXPECT_THAT(cluster_->Result(OthersPush(4, round)), ElementsAre(3, 3)) << "without any time";
+    EXPECT_THAT(cluster_->Result(OthersPush(4, round)), ElementsAre(4, 4)) << "without any time";
   }
-  const RequestId first = cluster_->Push(2, 0, kKey, {4, 8});
+  const RequestId first = cluster_->Push(2, 0, kKey, {4, 14});
   ASSERT_TRUE(cluster_->IsDone(first));
-  EXPECT_THAT(cluster_->Result(first), ElementsAre(12, 12)) << "of four rounds";
-  const RequestId second = cluster_->Push(2, 0, kKey, {4, 8});
+  EXPECT_THAT(cluster_->Result(first), ElementsAre(16, 16)) << "of four rounds";
+  const RequestId second = cluster_->Push(2, 0, kKey, {4, 14});
   ASSERT_TRUE(cluster_->IsDone(second));
   EXPECT_THAT(cluster_->Result(second), ElementsAre(0, 0)) << "nothing new";
   // Both gradients go into the round that is next, though its worker is late in that one too.
-  EXPECT_THAT(cluster_->Result(OthersPush(4, 5)), ElementsAre(5, 7));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 5)), ElementsAre(4, 8));
   const RequestId third = cluster_->Push(2, 0, kKey, {4, 4});
-  EXPECT_THAT(cluster_->Result(third), ElementsAre(5, 7));
+  EXPECT_THAT(cluster_->Result(third), ElementsAre(4, 8));
   EXPECT_THAT(cluster_->Result(OthersPush(4, 6)), ElementsAre(4, 4));
 }
 
 TEST_F(QuorumRoundsTest, ItCatchesUpWhileTheOthersWait) {
   Start();
   for (uint64_t round = 1; round <= 3; ++round) LateRound(4, round);
-  for (int push = 0; push < 3; ++push) EXPECT_TRUE(cluster_->IsDone(cluster_->Push(2, 0, kKey, {4, 4})));
+  for (int push = 0; push < 3; ++push) EXPECT_TRUE(cluster_->IsDone(cluster_->Push(2, 0, kKey, {11, 11})));
   const RequestId in_time = cluster_->Push(2, 0, kKey, {4, 4});
   EXPECT_FALSE(cluster_->IsDone(in_time));
-  // 3 * 4 of before, 4 * 4 of now.
-  EXPECT_THAT(cluster_->Result(OthersPush(4, 4)), ElementsAre(7, 7));
-  EXPECT_THAT(cluster_->Result(in_time), ElementsAre(7, 7));
+  // Of 3 * 11 of before and 4 * 4 of now.
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 4)), ElementsAre(FloatEq(7), FloatEq(7)));
+  EXPECT_THAT(cluster_->Result(in_time), ElementsAre(FloatEq(7), FloatEq(7)));
 }
 
 TEST_F(QuorumRoundsTest, AFlushWaitsForAllThatIsOwed) {
@@ -121,8 +124,8 @@ TEST_F(QuorumRoundsTest, AFlushWaitsForAllThatIsOwed) {
   Quorum(2);
   cluster_->Advance(absl::Seconds(1));
   EXPECT_FALSE(cluster_->IsDone(flushes[0]));
-  cluster_->Push(2, 0, kKey, {4, 4});
-  cluster_->Push(2, 0, kKey, {8, 4});
+  cluster_->Push(2, 0, kKey, {8, 8});
+  cluster_->Push(2, 0, kKey, {10, 4});
   EXPECT_FALSE(cluster_->IsDone(flushes[0]));
   const RequestId late = cluster_->Flush(2, 0, kKey, {0, 0});
   for (const RequestId flush : flushes) EXPECT_THAT(cluster_->Result(flush), ElementsAre(3, 2));
@@ -145,14 +148,14 @@ TEST_F(QuorumRoundsTest, NobodyGoesOnWithoutAQuorum) {
 TEST_F(QuorumRoundsTest, AWorkerGetsTheNewestParameters) {
   Start(AggregationOp::kSgd);
   LateRound(4, 1);
-  EXPECT_THAT(LateRound(4, 2), ElementsAre(-6, -6));
-  const RequestId first = cluster_->Push(2, 0, kKey, {4, 8});
-  EXPECT_THAT(cluster_->Result(first), ElementsAre(-6, -6));
-  const RequestId second = cluster_->Push(2, 0, kKey, {4, 8});
-  EXPECT_THAT(cluster_->Result(second), ElementsAre(-6, -6)) << "they still are";
+  EXPECT_THAT(LateRound(4, 2), ElementsAre(-8, -8));
+  const RequestId first = cluster_->Push(2, 0, kKey, {4, 9});
+  EXPECT_THAT(cluster_->Result(first), ElementsAre(-8, -8));
+  const RequestId second = cluster_->Push(2, 0, kKey, {4, 9});
+  EXPECT_THAT(cluster_->Result(second), ElementsAre(-8, -8)) << "they still are";
   EXPECT_THAT(cluster_->Result(OthersPush(4, 3)), IsEmpty()) << "in time so far";
   const RequestId third = cluster_->Push(2, 0, kKey, {4, 0});
-  EXPECT_THAT(cluster_->Result(third), ElementsAre(-6 - 4 - 2, -6 - 3 - 4));
+  EXPECT_THAT(cluster_->Result(third), ElementsAre(-8 - 4, -8 - 5));
 }
 
 TEST_F(QuorumRoundsTest, ItsPushAndPullMayBeApart) {
@@ -162,9 +165,9 @@ TEST_F(QuorumRoundsTest, ItsPushAndPullMayBeApart) {
   cluster_->PushOnly(2, 0, kKey, {4, 4});
   ASSERT_EQ(cluster_->ToldComplete(2).size(), 1u);
   EXPECT_EQ(cluster_->ToldComplete(2).back().round, Round(1));
-  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(9, 9));
-  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(9, 9)) << "the same again";
-  cluster_->PushOnly(2, 0, kKey, {4, 4});
+  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(12, 12));
+  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(12, 12)) << "the same again";
+  cluster_->PushOnly(2, 0, kKey, {9, 9});
   LateRound(4, 3);
   EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(5, 5));
 }
@@ -175,7 +178,7 @@ TEST_F(QuorumRoundsTest, AResultThatIsPulledLateIsNotLost) {
   cluster_->PushOnly(2, 0, kKey, {4, 4});
   OthersPush(4, 1);
   LateRound(8, 2);
-  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(4 + 6, 4 + 6));
+  EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(4 + 8, 4 + 8));
 }
 
 TEST_F(QuorumRoundsTest, WhatIsSaidOfFarRoundsChangesNothing) {
@@ -183,9 +186,9 @@ TEST_F(QuorumRoundsTest, WhatIsSaidOfFarRoundsChangesNothing) {
   cluster_->scheduler().Say(2, QuorumReached{Term(7), {{kKey, Round(UINT64_MAX)}}});
   LateRound(4, 1);
   // In round 2 it is late at once, and nobody else has pushed that.
-  EXPECT_EQ(cluster_->Result(cluster_->Push(2, 0, kKey, {4, 4})), (std::vector<float>{3, 3}));
-  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(3, 3));
-  EXPECT_THAT(cluster_->Result(OthersPush(4, 3)), ElementsAre(4, 4));
+  EXPECT_EQ(cluster_->Result(cluster_->Push(2, 0, kKey, {8, 8})), (std::vector<float>{4, 4}));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(4, 4));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 3)), ElementsAre(5, 5));
 }
 
 // It is ahead of the results, and late in a round of which the others are ahead of them as well.
@@ -219,13 +222,64 @@ TEST_F(QuorumRoundsTest, OneOfTwoWorkersIsLate) {
   }
   Quorum(1);
   cluster_->Advance(absl::Milliseconds(100));
-  for (const RequestId push : pushes) EXPECT_THAT(cluster_->Result(push), ElementsAre(7, 7));
-  const RequestId late = cluster_->Push(2, 1, kKey, {8, 16});
-  EXPECT_THAT(cluster_->Result(late), ElementsAre(7, 7));
+  for (const RequestId push : pushes) EXPECT_THAT(cluster_->Result(push), ElementsAre(8, 8));
+  const RequestId late = cluster_->Push(2, 1, kKey, {17, 26});
+  EXPECT_THAT(cluster_->Result(late), ElementsAre(8, 8));
   for (uint32_t node = 1; node <= 4; ++node) {
     for (uint32_t worker = 0; worker < 2; ++worker) pushes.push_back(cluster_->Push(node, worker, kKey, {8, 8}));
   }
   EXPECT_THAT(cluster_->Result(pushes.back()), ElementsAre(9, 10));
+}
+
+TEST_F(QuorumRoundsTest, ALateGradientThatIsSkippedIsInNoMean) {
+  Start(AggregationOp::kMean, 1, {}, 1, NotFiniteRule::kSkip);
+  EXPECT_THAT(LateRound(4, 1), ElementsAre(4, 4));
+  EXPECT_THAT(cluster_->Result(cluster_->Push(2, 0, kKey, {NAN, 8})), ElementsAre(4, 4));
+  cluster_->Push(2, 0, kKey, {4, 4});
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(4, 4));
+}
+
+TEST_F(QuorumRoundsTest, ALateGradientComesBesideOneThatIsSkipped) {
+  Start(AggregationOp::kMean, 1, {}, 1, NotFiniteRule::kSkip);
+  LateRound(4, 1);
+  cluster_->Push(2, 0, kKey, {8, 8});
+  cluster_->Push(2, 0, kKey, {NAN, 4});
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(5, 5));
+}
+
+TEST_F(QuorumRoundsTest, WhoDiesLateIsInNoMean) {
+  Start();
+  EXPECT_THAT(LateRound(4, 1), ElementsAre(4, 4));
+  cluster_->Detach(2, 0, /*clean=*/false);
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(4, 4));
+}
+
+TEST_F(QuorumRoundsTest, OneOfTwoWorkersDiesAfterItsLateGradientCame) {
+  Start(AggregationOp::kMean, 2);
+  for (uint32_t node = 1; node <= 4; ++node) {
+    cluster_->PushOnly(node, 0, kKey, {8, 8});
+    if (node != 2) cluster_->PushOnly(node, 1, kKey, {8, 8});
+  }
+  Quorum(1);
+  cluster_->Advance(absl::Milliseconds(100));
+  cluster_->PushOnly(2, 1, kKey, {16, 24});
+  cluster_->Detach(2, 1, /*clean=*/false);
+  RequestId push;
+  for (uint32_t node = 1; node <= 4; ++node) {
+    push = cluster_->Push(node, 0, kKey, {8, 8});
+    if (node != 2) cluster_->PushOnly(node, 1, kKey, {8, 8});
+  }
+  EXPECT_THAT(cluster_->Result(push), ElementsAre(9, 10)) << "of seven gradients and a late one";
+}
+
+TEST_F(QuorumRoundsTest, MoreGradientsComeAtOnceThanTheJobMayHaveWorkers) {
+  Start();
+  constexpr uint64_t kLateRounds = 4 * kMaxWorkersPerNode;
+  for (uint64_t round = 1; round <= kLateRounds; ++round) LateRound(4, round);
+  for (uint64_t round = 1; round < kLateRounds; ++round) cluster_->PushOnly(2, 0, kKey, {5, 5});
+  const std::vector<float> result = cluster_->Result(OthersPush(4, kLateRounds + 1));
+  ASSERT_EQ(result.size(), 2u);
+  EXPECT_FLOAT_EQ(result[0], (5.0f * (kLateRounds - 1) + 12) / (kLateRounds + 2));
 }
 
 TEST_F(QuorumRoundsTest, EncodingsLoseNothingOfIt) {
@@ -258,7 +312,7 @@ TEST_F(QuorumRoundsTest, TheRoundIsMadeAgainWhenAMemberDies) {
   const float first = cluster_->Result(late)[0];
   RequestId next;
   for (const uint32_t node : {1u, 2u, 3u}) next = cluster_->Push(node, 0, kKey, {3, 3});
-  EXPECT_FLOAT_EQ(cluster_->Result(next)[0], (9 + 8) / 3.0f) << "after " << first;
+  EXPECT_FLOAT_EQ(cluster_->Result(next)[0], (9 + 8) / 4.0f) << "after " << first;
 }
 
 TEST_F(QuorumRoundsTest, AFlushInPlaceOfALateGradientIsRefused) {

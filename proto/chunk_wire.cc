@@ -113,9 +113,7 @@ void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
   fields.Expect(chunk.id.half != Half::kState, "frames", "at least 1 of a state", "0");
   const bool is_nobodys = chunk.kind == RoundKind::kAbstention;
   fields.Expect(!is_result || is_nobodys, "frames", "at least 1 in a result that has a kind", "0");
-  // Workers that are late count in the sum before their gradients do.
-  const bool may_be_late = chunk.kind == RoundKind::kAggregate && chunk.id.half == Half::kReduce && !is_result;
-  if (chunk.weight != 0 && !may_be_late) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
+  fields.Expect(chunk.weight == 0, "weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 
 }  // namespace

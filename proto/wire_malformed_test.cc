@@ -195,10 +195,15 @@ TEST_F(WireMalformedTest, EmptyChunks) {
       chunk.set_kind(kind);
     });
   }
-  RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
-    chunk.clear_frames();
-    chunk.set_kind(wire::ROUND_KIND_ABSTENTION);
-  });
+  for (wire::RoundKind kind : {wire::ROUND_KIND_ABSTENTION, wire::ROUND_KIND_AGGREGATE}) {
+    RefusesChunk("weight: 0 with 0 frames expected, 9 came", [kind](auto& chunk) {
+      chunk.clear_frames();
+      chunk.set_kind(kind);
+      if (kind == wire::ROUND_KIND_ABSTENTION) return;
+      chunk.mutable_id()->set_half(wire::HALF_REDUCE);
+      chunk.clear_made_in();
+    });
+  }
 }
 
 TEST_F(WireMalformedTest, PeerMessages) {

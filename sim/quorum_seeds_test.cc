@@ -33,6 +33,8 @@ Scenario MakeQuorumScenario(uint64_t seed) {
   TrainingPlan& plan = cluster.plan;
   plan.rounds = std::max<uint64_t>(plan.rounds, 8);
   if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(3, 8));
+  // Who is in a mean, and by what it is divided, says no result of several rounds: but all gradients' mean is theirs.
+  plan.equal_gradients = aggregation.op == AggregationOp::kMean;
   plan.compute_time += absl::Milliseconds(random.Between(10, 100));
   for (uint32_t node = 1; node <= cluster.overlay.nodes.size(); ++node) {
     if (random.Chance(0.3)) plan.slowness[NodeId(node)] = 1 + 9 * random.Unit();

@@ -56,6 +56,7 @@ TEST(QuorumSimulation, MeansAndParametersStayTheSameForAll) {
   for (const AggregationOp op : {AggregationOp::kMean, AggregationOp::kSgd, AggregationOp::kAdam}) {
     ClusterOptions options = FiveNodes(0.6, 10);
     options.overlay.aggregation.op = op;
+    options.plan.equal_gradients = op == AggregationOp::kMean;
     options.plan.slowness[NodeId(5)] = 3;
     SecondsOf(options);
   }

@@ -5,6 +5,12 @@
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
+namespace {
+
+// So that no product of it wraps around.
+constexpr uint64_t kMostLateRounds = uint64_t{1} << 24;
+
+}  // namespace
 
 std::string ChunkRules::FaultOf(const ChunkMessage& message, const RoundState& state) const {
   const PolicySlice& slice = *state.binding->slice;
@@ -30,9 +36,7 @@ std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHa
   if (message.elements != attempt.RangeOf(chunk).elements) {
     return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
   }
-  const bool may_be_empty = may_be_late_ && message.made_in == Epoch() && message.kind == RoundKind::kAggregate;
-  const bool is_sound = message.frames.empty() ? message.weight == 0 || may_be_empty : message.weight > 0;
-  if (!is_sound) {
+  if (message.frames.empty() != (message.weight == 0)) {
     return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
   }
   return "";
@@ -73,15 +77,19 @@ std::string ChunkRules::FaultOfWeight(const ChunkMessage& message, const RoundSt
   // Members of the epoch that made it may be gone; how many there were is not known here.
   if (is_result && message.made_in != state.binding->slice->epoch) return "";
   const uint64_t members = state.binding->slice->member_count;
-  const uint64_t most = kMaxWorkersPerNode * (is_result ? members : members - 1);
+  // A worker that was late brings its gradients of all former rounds at most.
+  const uint64_t rounds = may_be_late_ ? std::clamp<uint64_t>(message.id.round.value(), 1, kMostLateRounds) : 1;
+  const uint64_t most = kMaxWorkersPerNode * rounds * (is_result ? members : members - 1);
   const ReduceHalf& attempt = *state.attempt;
   const bool is_new = !is_result && !attempt.HasCounted(message.id.chunk, message.route.source());
   const uint64_t before = is_new ? attempt.WeightOf(message.id.chunk) : 0;
   // This node's own workers may be in the sum already, and none of them counts against the children.
-  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? workers_ : 0;
-  if (message.weight <= most && before + message.weight <= most + own) return "";
+  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? workers_ * rounds : 0;
+  const uint64_t most_in_all = std::min<uint64_t>(most + own, UINT32_MAX);
+  if (message.weight <= most && before + message.weight <= most_in_all) return "";
   return absl::StrCat("weight ", message.weight, " came on top of ", before, ", but the job's ", members,
-                      " nodes have at most ", kMaxWorkersPerNode, " workers each");
+                      " nodes have at most ", kMaxWorkersPerNode, " workers each",
+                      rounds > 1 ? absl::StrCat(", with gradients of ", rounds, " rounds") : "");
 }
 
 std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundState& state) {

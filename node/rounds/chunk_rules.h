@@ -17,7 +17,8 @@ namespace banyan {
 
 class ChunkRules {
  public:
-  // Of node `self` with so many workers. Where workers may be late, their contributions have a weight without values.
+  // Of node `self` with so many workers. Where workers may be late, a contribution may hold their gradients of several
+  // rounds.
   ChunkRules(NodeId self, uint32_t workers, bool may_be_late = false)
       : self_(self), workers_(workers), may_be_late_(may_be_late) {}
 

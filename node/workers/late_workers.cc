@@ -97,6 +97,7 @@ absl::Status LateWorkers::TakeLatePush(LocalKey& local, WorkerId worker, RoundKi
                                                       ", but worker ", worker.value(), " a ", NameOf(kind)));
   }
   if (gradient.empty()) return absl::OkStatus();
+  ++local.owed_gradients;
   if (local.owed.empty()) {
     local.owed = WidenedCopy(gradient);
   } else {

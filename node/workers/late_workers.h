@@ -4,12 +4,14 @@
 //   quorum  The scheduler has heard that enough members have pushed the round (QuorumReached).
 //   grace   From then on this node waits so long for workers that have pushed the round before. For one that is behind
 //           already it does not wait.
-//   late    Then it contributes what the others have pushed, with the weight of all, so that means divide by it too.
-//   owed    What a late worker pushes afterwards goes into the node's next contribution, whoever is late in that one.
+//   late    Then it contributes what the others have pushed. Its weight is theirs, so that means divide by that alone.
+//   owed    What a late worker pushes afterwards goes into the node's next contribution, whoever is late in that one,
+//           and adds to its weight.
 //   missed  Its call gets the sum of the results that it has not been given, at once if its round is complete.
 //
 // Invariants:
-// - A gradient is in one contribution: that of its round, or the first one after it came.
+// - A gradient is in one contribution, with its weight: that of its round, or the first one after it came. One that
+//   never comes, or is skipped, has no weight anywhere.
 // - A worker's pushes have the same numbers as everybody's. A flush waits for all workers, and so for all that they
 //   have pushed before; a broadcast as well.
 // - The node is late in one round at a time: in the next one only when that is complete, whatever it hears of quorums.
@@ -66,8 +68,11 @@ class LateWorkers {
   static absl::Status TakeLatePush(LocalKey& local, WorkerId worker, RoundKind kind, const Buffer& gradient);
   // The worker pushes its next round, late or not.
   void OnPush(LocalKey& local, WorkerId worker) const;
-  // Takes what late workers have pushed; empty when there is nothing.
-  static Buffer TakeOwed(LocalKey& local) { return std::exchange(local.owed, Buffer()); }
+  // Takes what late workers have pushed into the round. REQUIRES: there is something.
+  static Buffer TakeOwed(LocalKey& local, LocalRound& round) {
+    round.caught_up += std::exchange(local.owed_gradients, 0);
+    return std::exchange(local.owed, Buffer());
+  }
 
   // The round is complete here: keeps its result for those who miss it.
   void OnRoundComplete(Timestamp now, LocalKey& local, Round round);

@@ -49,6 +49,7 @@ struct LocalRound {
   uint32_t pushed = 0;
   uint32_t left_out = 0;           // of them: pushed, but without a part in the sum
   uint32_t late = 0;               // not of them: the round is contributed without waiting for them
+  uint32_t caught_up = 0;          // late gradients of earlier rounds that are in the sum
   std::vector<Buffer> gradients;   // by worker, until they are summed
   std::vector<bool> in_sum;        // by worker: has a part in what was contributed
   std::vector<Buffer> taken_back;  // those parts, while they wait for more
@@ -62,6 +63,8 @@ struct LocalRound {
   // Begins to contribute what was pushed, by some of these `workers`, and returns those parts of the sum that have
   // values.
   std::vector<Buffer> TakeParts(uint32_t workers);
+  // The number of gradients in what is contributed, by which means divide.
+  uint32_t Weight() const { return kind == RoundKind::kBroadcast ? 1 : pushed - left_out + caught_up; }
   // Takes back what was contributed, until more has been pushed.
   void TakeBack(std::vector<Buffer> values);
   // True if the worker has pushed the round.
@@ -86,6 +89,7 @@ struct LocalKey {
   std::vector<Round> last_push;     // by worker; at first the round after which it begins
   std::vector<Round> late_through;  // by worker: up to here this node did not wait for what it has not pushed; or 0
   Buffer owed;                      // the sum of what late workers have pushed and no contribution has; may be empty
+  uint32_t owed_gradients = 0;      // in that sum
   std::map<uint32_t, MissedResults> missed;  // by worker that is late, or was until its last call
   Round quorum;                              // up to here a quorum of the job has pushed the key
   Timestamp quorum_since;                    // of the first of these rounds that is not contributed

@@ -349,11 +349,10 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   const bool waits = !state.complete && state.pushed > 0;
   if (waits && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
   const bool is_broadcast = state.kind == RoundKind::kBroadcast;
-  const uint32_t weight = is_broadcast ? 1 : state.pushed - state.left_out + state.late;
-  Contribution contribution{state.kind, Buffer(), weight, state.priority};
   std::vector<Buffer> gradients = state.TakeParts(workers_.size());
   if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
-  if (!is_broadcast && weight > 0 && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local));
+  if (!is_broadcast && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local, state));
+  Contribution contribution{state.kind, Buffer(), state.Weight(), state.priority};
   if (gradients.size() <= 1 || is_broadcast || has_low_bit_) {
     if (has_low_bit_ && !is_broadcast) contribution.parts = std::exchange(gradients, {});
     // Where all that was pushed is left out, or nothing was, this node says nothing.

@@ -1,6 +1,7 @@
 #include "sim/checkers/contributor_checker.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -11,6 +12,8 @@ namespace {
 
 // What says of a result in which epoch it was made has been sent by then.
 constexpr absl::Duration kCheckAfter = absl::Seconds(1);
+// Each mean of a sum is rounded once or twice.
+constexpr double kMeansTolerance = 1e-6;
 
 uint64_t HashOf(absl::Span<const float> values) {
   return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
@@ -83,6 +86,7 @@ void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tenso
 void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values) {
   const auto debts = late_debts_.find(worker);
   const bool is_flush = plan_->KindOf(round.second) == RoundKind::kFlush;
+  if (op_ == AggregationOp::kMean && fields_->are_ones()) return CheckMeansOfOnes(now, worker, round, values);
   if (op_ != AggregationOp::kSum || !fields_->IsSpread(round.first) || debts == late_debts_.end()) return;
   std::vector<float> pushed(values.size(), 0.0f);
   std::vector<float> gradient(values.size());
@@ -108,6 +112,18 @@ void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound 
   if (!miss.has_value()) return;
   Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
            absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+void ContributorChecker::CheckMeansOfOnes(Timestamp now, WorkerName worker, TensorRound round,
+                                          absl::Span<const float> values) {
+  const auto most = static_cast<double>(round.second.value());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double means = std::round(double{values[i]});
+    if (means >= 0 && means <= most && std::abs(values[i] - means) <= kMeansTolerance * most) continue;
+    return Complain({now, round, worker, {}, {}, {}, {}}, static_cast<int64_t>(i), "mean",
+                    absl::StrCat("is ", values[i], ", and no whole number of means of ones"));
+  }
+  ++means_;
 }
 
 bool ContributorChecker::NotePushes(Unchecked& result) {

@@ -11,7 +11,9 @@
 // - A broadcast is the values of one worker.
 // - After a Flush all that was pushed to a tensor with error feedback has come back. Who comes or goes is excused.
 // Where rounds close without late workers, results are of several rounds' pushes, and a late worker gets several in
-// one. Then it checks the last rule alone, of all tensors that are spread, by what each worker has got.
+// one. Then it checks the last rule alone, of all tensors that are spread, by what each worker has got; and, where all
+// push ones, that each mean is one: it is divided by the number of gradients in it. A round into which nobody has put
+// anything gives zero.
 #ifndef BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 
@@ -54,6 +56,8 @@ class ContributorChecker : public WorkerListener {
   int64_t results() const { return results_; }
   // Results of flushes by which nothing was to be owed to a worker, or to all, any more.
   int64_t flushes() const { return flushes_; }
+  // Results of means of ones that were whole numbers.
+  int64_t means() const { return means_; }
   // Contributors that a result had to have, over all chunks that were checked.
   int64_t required() const { return required_; }
 
@@ -86,6 +90,8 @@ class ContributorChecker : public WorkerListener {
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   // Notes who has pushed the result's round, and who of them runs. Returns whether all do.
   bool NotePushes(Unchecked& result);
+  // What a worker gets of means of ones is their number.
+  void CheckMeansOfOnes(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   // Books what a worker has got that may be late; after a flush, against all that was pushed since the last one.
   void BookLate(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
@@ -119,6 +125,7 @@ class ContributorChecker : public WorkerListener {
   std::map<WorkerName, ReturnedDebts> late_debts_;
   std::map<std::pair<WorkerName, size_t>, Round> late_flushes_;  // the last ones
   int64_t flushes_ = 0;
+  int64_t means_ = 0;
   int64_t results_ = 0;
   int64_t required_ = 0;
 };

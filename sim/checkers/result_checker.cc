@@ -39,6 +39,9 @@ ResultChecker::Knowledge ResultChecker::KnowledgeOf(const TrainingPlan::Tensor& 
   if (plan_->source != nullptr) return Knowledge::kNothing;
   if (op_ != AggregationOp::kSum && op_ != AggregationOp::kMean) return Knowledge::kNothing;
   const CompressionRule* rule = RuleFor(compression, tensor.name, tensor.elements);
+  // Of which gradients a mean is made is not known; nor by what is divided that an encoding has kept back.
+  const bool is_of_equals = plan_->equal_gradients && (rule == nullptr || !UsesErrorFeedback(*rule));
+  if (may_be_late_ && op_ == AggregationOp::kMean && !is_of_equals) return Knowledge::kNothing;
   if (rule == nullptr || IsExact(tensor.type)) return Knowledge::kEachRound;
   return UsesErrorFeedback(*rule) ? Knowledge::kUpToFlush : Knowledge::kNothing;
 }

@@ -6,7 +6,8 @@
 // - After a Flush, all that was ever pushed to a tensor with error feedback has come back. Tensors whose rounds may be
 //   means of votes are such.
 // Where rounds close without late workers these get several results in one. Then, after each Flush, what every single
-// worker has got of a tensor adds up to all that was pushed to it.
+// worker has got of a tensor adds up to all that was pushed to it. Of means that is known where all gradients are
+// equal: each is that gradient, whoever is in it, as long as it is divided by the number of those who are.
 #ifndef BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
 

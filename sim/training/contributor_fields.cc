@@ -29,6 +29,7 @@ bool ContributorFields::IsNegative(size_t tensor, Round round, size_t element) c
 }
 
 void ContributorFields::Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
+  if (are_ones_) return std::fill(values.begin(), values.end(), 1.0f);
   const auto place = static_cast<size_t>(std::lower_bound(workers_.begin(), workers_.end(), worker) - workers_.begin());
   if (IsSpread(tensor)) {
     for (size_t i = 0; i < values.size(); ++i) {

@@ -28,7 +28,9 @@ void TrainingPlan::FillWeights(WorkerName worker, size_t tensor, Round round, ab
 
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
   const bool is_half = IsHalf(plan.tensors[tensor].type);
-  uint64_t state = Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
+  uint64_t state = plan.equal_gradients
+                       ? Digest({plan.seed, tensor})
+                       : Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
   for (float& value : values) {
     state += kOddStep;
     const uint64_t mixed = (state ^ (state >> 32)) * kMixer;

@@ -31,6 +31,8 @@ struct TrainingPlan {
   std::vector<Tensor> tensors;
   // The source of all values; outlives the plan's use. nullptr: FillGradient, and so results that are known beforehand.
   GradientSource* source = nullptr;
+  // All workers push the same in all rounds: so the mean of any gradients, of whichever rounds, is known.
+  bool equal_gradients = false;
   uint64_t rounds = 1;  // after round 0, which carries the initial values
   uint64_t seed = 1;
   absl::Duration compute_time;  // of a worker, before each round
