@@ -47,6 +47,8 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
     return absl::DataLossError(absl::StrCat("a recorded overlay without node ", position, ", '", record.name, "'"));
   }
   overlay.nodes = std::move(recorded->nodes);
+  overlay.operators = std::move(recorded->operators);
+  overlay.observers = std::move(recorded->observers);
   overlay.links = std::move(recorded->links);
   overlay.shared = std::move(recorded->shared);
   overlay.topology = std::move(recorded->topology);

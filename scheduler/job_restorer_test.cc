@@ -149,7 +149,7 @@ TEST_F(JobRestorerTest, ExpectsTheMembersBack) {
   ASSERT_TRUE(RestorePolicies().ok());
   JobRestorer(state_).RestoreMembers(mesh_.members);
   EXPECT_EQ(mesh_.members.table().Find(NodeId(1)).state, MemberState::kExpected);
-  EXPECT_EQ(mesh_.members.table().Find(NodeId(2)).state, MemberState::kRemoved);
+  EXPECT_TRUE(mesh_.members.table().Find(NodeId(2)).is_removed);
   EXPECT_FALSE(mesh_.members.table().Find(NodeId(2)).is_member);
 }
 

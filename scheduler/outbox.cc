@@ -13,32 +13,40 @@ void Outbox::Add(std::string bytes, bool is_snapshot) {
 void Outbox::Persisted(RecordId record) {
   if (pending_.erase(record) == 0) return;
   while (!held_.empty() && IsDurable(held_.front().record)) {
-    Emit(held_.front().connection, std::move(held_.front().message));
+    actions_.push_back(std::move(held_.front().action));
     held_.pop_front();
   }
 }
 
-void Outbox::Send(ConnectionId connection, Message message) {
+void Outbox::HoldOrEmit(Action action) {
   if (pending_.empty()) {
-    Emit(connection, std::move(message));
+    actions_.push_back(std::move(action));
   } else {
-    held_.push_back(Held{last_record_, connection, std::move(message)});
+    held_.push_back(Held{last_record_, std::move(action)});
   }
 }
 
+void Outbox::Send(ConnectionId connection, Message message) {
+  HoldOrEmit(Action(std::in_place_type<banyan::Send>, connection, std::move(message), Payload()));
+}
+
 void Outbox::SendUrgent(ConnectionId connection, Message message) {
-  if (IsDurable(RecordId(1))) {
-    Emit(connection, std::move(message));
-  } else {
-    Send(connection, std::move(message));
-  }
+  if (!IsDurable(RecordId(1))) return Send(connection, std::move(message));
+  actions_.emplace_back(std::in_place_type<banyan::Send>, connection, std::move(message), Payload());
+}
+
+void Outbox::DropHeld() {
+  std::erase_if(held_, [](const Held& held) { return std::holds_alternative<banyan::Send>(held.action); });
 }
 
 std::set<ConnectionId> Outbox::CloseHeld() {
   std::set<ConnectionId> closed;
-  for (const Held& held : held_) closed.insert(held.connection);
-  held_.clear();
-  for (const ConnectionId connection : closed) actions_.emplace_back(std::in_place_type<Disconnect>, connection);
+  for (const Held& held : held_) {
+    const auto* send = std::get_if<banyan::Send>(&held.action);
+    if (send != nullptr) closed.insert(send->connection);
+  }
+  DropHeld();
+  for (const ConnectionId connection : closed) Close(connection);
   return closed;
 }
 
@@ -51,15 +59,13 @@ void Outbox::Log(LogLevel level, std::string text) {
 }
 
 void Outbox::Admit(std::vector<ListedKey> keys) {
-  actions_.emplace_back(std::in_place_type<banyan::Admit>, banyan::Admit{std::move(keys)});
+  HoldOrEmit(Action(std::in_place_type<banyan::Admit>, banyan::Admit{std::move(keys)}));
 }
+
+void Outbox::Close(ConnectionId connection) { actions_.emplace_back(std::in_place_type<Disconnect>, connection); }
 
 void Outbox::Stop(absl::Status status) { actions_.emplace_back(std::in_place_type<banyan::Stop>, std::move(status)); }
 
 Actions Outbox::Take() { return std::exchange(actions_, Actions()); }
-
-void Outbox::Emit(ConnectionId connection, Message message) {
-  actions_.emplace_back(std::in_place_type<banyan::Send>, connection, std::move(message), Payload());
-}
 
 }  // namespace banyan

@@ -38,13 +38,16 @@ class Outbox {
   void StartComputation(ComputationId id, std::unique_ptr<Computation> computation);
   void Log(LogLevel level, std::string text);
   void Stop(absl::Status status);
-  // Has the driver let in those who own these keys, and nobody else.
+  // Has the driver let in those who own these keys, and nobody else, once all records so far are durable and all
+  // messages so far have left: whoever is sent away hears first what was said to it.
   void Admit(std::vector<ListedKey> keys);
+  // Ends a connection.
+  void Close(ConnectionId connection);
 
   // Returns whether no record is on its way to the storage.
   bool IsAllDurable() const { return pending_.empty(); }
   // Forgets the messages that wait: the job has failed and they mean nothing any more.
-  void DropHeld() { held_.clear(); }
+  void DropHeld();
   // Forgets them and closes the connections that they were for, which it returns: who dials again is told anew.
   std::set<ConnectionId> CloseHeld();
   size_t held_messages() const { return held_.size(); }
@@ -55,13 +58,12 @@ class Outbox {
  private:
   struct Held {
     RecordId record;  // the newest one before it
-    ConnectionId connection;
-    Message message;
+    Action action;    // a Send or an Admit
   };
 
   void Add(std::string bytes, bool is_snapshot);
   bool IsDurable(RecordId record) const { return pending_.empty() || record < *pending_.begin(); }
-  void Emit(ConnectionId connection, Message message);
+  void HoldOrEmit(Action action);
 
   RecordId last_record_;
   std::set<RecordId> pending_;

@@ -110,5 +110,31 @@ TEST(OutboxTest, ClosesTheConnectionsForWhichMessagesWait) {
   EXPECT_EQ(std::get<Disconnect>(actions[1]).connection, kConnection);
 }
 
+TEST(OutboxTest, WhoIsSentAwayHearsFirstWhatWasSaidToIt) {
+  Outbox outbox;
+  outbox.Persist("a");
+  outbox.Send(kConnection, Numbered(1));
+  outbox.Admit({{"key", Role::kNode, "n1", NodeId(1)}});
+  EXPECT_THAT(SentBy(outbox), IsEmpty());
+  outbox.Persisted(RecordId(1));
+  const Actions actions = outbox.Take();
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_TRUE(std::holds_alternative<Send>(actions[0]));
+  EXPECT_EQ(std::get<Admit>(actions[1]).keys.at(0).public_key, "key");
+}
+
+TEST(OutboxTest, AWithdrawalOutlivesTheMessagesThatAreDropped) {
+  Outbox outbox;
+  outbox.Persist("a");
+  outbox.Admit({});
+  outbox.Send(kConnection, Numbered(1));
+  outbox.Take();
+  outbox.DropHeld();
+  outbox.Persisted(RecordId(1));
+  const Actions actions = outbox.Take();
+  ASSERT_EQ(actions.size(), 1u);
+  EXPECT_TRUE(std::holds_alternative<Admit>(actions[0]));
+}
+
 }  // namespace
 }  // namespace banyan

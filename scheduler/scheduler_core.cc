@@ -57,9 +57,15 @@ absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
 }
 
 absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
+  const OverlayConfig given = overlay_;
   const absl::StatusOr<std::optional<std::string>> file = restorer.RestoreOverlay(overlay_);
   if (!file.ok()) return file.status();
   if (file->has_value()) {
+    if (given.operators != overlay_.operators || given.observers != overlay_.observers) {
+      context_.LogWarning(absl::StrCat(given.file_name, " lists other operators or observers than ", **file,
+                                       ", with which the job was reconfigured: those of ", **file,
+                                       " count until `banyan reconfigure` is given another file"));
+    }
     members_.AddNodes();
     rounds_.SetNodeNames(NodeNames(overlay_));
     if (absl::Status status = policies_.Configure(); !status.ok()) return status;
@@ -115,16 +121,16 @@ std::map<std::string, size_t> SchedulerCore::TableSizes() const {
 void SchedulerCore::On(const Started&) {
   if (!start_error_.ok()) return StopAtOnce(LogLevel::kError, start_error_, std::string(start_error_.message()));
   if (StopIfOver()) return;
+  const RecoveredState& state = state_log_.state();
+  if (state.is_running()) JobRestorer(state).RestoreMembers(members_);
   members_.PublishKeys();
   context_.Persist(TermRecord{job_.term(), job_.job()});
   const std::string name = absl::StrCat("job '", job_.job(), "', term ", job_.term().value());
-  const RecoveredState& state = state_log_.state();
   if (!state.is_running()) {
     return context_.LogInfo(absl::StrCat(name, ": waiting for ", members_.table().start_with(), " of ",
                                          CountOf(overlay_.nodes.size(), "node")));
   }
   job_.Run();
-  JobRestorer(state).RestoreMembers(members_);
   policies_.replanner().OnRestarted(context_.now);
   last_progress_ = context_.now;
   context_.LogInfo(absl::StrCat(name, ": back with ", CountOf(keys_.table().version().value(), "key"), " and ",

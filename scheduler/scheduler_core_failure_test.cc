@@ -70,7 +70,7 @@ TEST(SchedulerRefusalTest, TwoNodesWithOneName) {
   EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
   harness.Advance(absl::Seconds(1), {1});
   ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
-  EXPECT_THAT(harness.Sent<JoinRefused>(2)[0].reason, HasSubstr("another node named 'n1' has joined"));
+  EXPECT_THAT(harness.Sent<JoinRefused>(2)[0].reason, HasSubstr("node 'n1' has joined from"));
 }
 
 TEST(SchedulerRefusalTest, ANodeThatIsRestartedBeforeTheStartTakesItsPlace) {

@@ -34,8 +34,6 @@ const char* NameOf(MemberState state) {
       return "left";
     case MemberState::kOut:
       return "out";
-    case MemberState::kRemoved:
-      return "removed";
   }
   return "unknown";
 }
@@ -105,7 +103,11 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
   json.Name("nodes").BeginArray();
   for (const Member& member : from.membership.all()) {
     json.BeginObject().Name("name").String(member.name).Name("id").Integer(member.id.value());
-    json.Name("state").String(NameOf(member.state)).Name("address").String(member.address).Name("heard_s");
+    json.Name("state")
+        .String(member.is_removed ? "removed" : NameOf(member.state))
+        .Name("address")
+        .String(member.address)
+        .Name("heard_s");
     if (member.state == MemberState::kAbsent || member.state == MemberState::kExpected) {
       json.Null();
     } else {

@@ -39,7 +39,7 @@ Timestamp ChangeCauses::NextDeadline() const {
 
 std::optional<ChangeCauses::Causes> ChangeCauses::Take(Timestamp now) {
   if (now < NextDeadline()) return std::nullopt;
-  return std::exchange(causes_, std::nullopt);
+  return TakeAll();
 }
 
 }  // namespace banyan

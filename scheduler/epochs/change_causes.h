@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -34,6 +35,8 @@ class ChangeCauses {
   Timestamp NextDeadline() const;
   // Returns all causes when they are due.
   std::optional<Causes> Take(Timestamp now);
+  // Returns all causes now.
+  std::optional<Causes> TakeAll() { return std::exchange(causes_, std::nullopt); }
   void Clear() { causes_.reset(); }
 
  private:

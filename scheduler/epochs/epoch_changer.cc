@@ -12,6 +12,11 @@
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
+namespace {
+
+std::string WhyRemoved(const Member& member) { return absl::StrCat("an operator has removed ", member.name); }
+
+}  // namespace
 
 EpochChanger::EpochChanger(Parts parts)
     : parts_(parts), suspicions_(&parts.members->table()), departure_(parts.overlay->membership.lost_after) {}
@@ -32,8 +37,13 @@ void EpochChanger::Start(PlanDecision decision) {
 
 void EpochChanger::Resume(Epoch planned) {
   planned_epoch_ = planned;
+  // Orders whose epoch had not begun.
+  for (const Member& member : table().all()) {
+    if (member.is_member && member.is_removed) causes_.FallOut(now(), member.id, WhyRemoved(member));
+  }
   if (planned == parts_.job->epoch()) return;
-  Begin({now(), {}, {"the scheduler was restarted while membership changed"}});
+  causes_.Add(now(), "the scheduler was restarted while membership changed");
+  Begin(*causes_.TakeAll());
 }
 
 bool EpochChanger::HasLostReplicas() const {
@@ -118,11 +128,9 @@ OperatorReply EpochChanger::Remove(const RemoveNode& order) {
     return {false,
             "the job does not run; leave the node out of the overlay's file and start the scheduler again with it"};
   const Member& member = table().Find(*node);
-  if (member.state == MemberState::kRemoved) return {false, absl::StrCat(member.name, " is removed already")};
-  parts_.members->SetRemoved(*node, true);
-  const std::string why = absl::StrCat("an operator has removed ", member.name);
-  parts_.members->RefuseWaiting(*node, why);
-  if (member.is_member) causes_.FallOut(now(), *node, why);
+  if (member.is_removed) return {false, absl::StrCat(member.name, " is removed already")};
+  parts_.members->Remove(*node);
+  if (member.is_member) causes_.FallOut(now(), *node, WhyRemoved(member));
   return {true, absl::StrCat(member.name, " is removed; `banyan reconfigure` lets it in again")};
 }
 
@@ -174,11 +182,7 @@ void EpochChanger::TakeSilence() {
 }
 
 void EpochChanger::RefuseContesters(const std::vector<NodeId>& defended) {
-  for (const NodeId node : defended) {
-    const Member& member = table().Find(node);
-    parts_.members->RefuseWaiting(node, absl::StrCat("another node named '", member.name, "' has joined from ",
-                                                     member.address, "; give each node its own name"));
-  }
+  for (const NodeId node : defended) parts_.members->RefuseContesters(node);
 }
 
 std::vector<NodeId> EpochChanger::TakeReplaced() {
@@ -249,6 +253,7 @@ void EpochChanger::ExpelMembers(const std::set<NodeId>& fallen) {
     parts_.reports->Forget(node);
     lost_workers_.Forget(node);
   }
+  parts_.members->PublishKeys();
 }
 
 std::vector<NodeId> EpochChanger::AdmitJoiners() {
@@ -364,7 +369,7 @@ std::string EpochChanger::WaitsFor() const {
   if (members < std::max<size_t>(1, least)) {
     std::vector<std::string> away;
     for (const Member& member : table().all()) {
-      if (!member.is_member && member.state != MemberState::kRemoved && away.size() < kMaxWaitingForNames) {
+      if (!member.is_member && !member.is_removed && away.size() < kMaxWaitingForNames) {
         away.push_back(member.name);
       }
     }

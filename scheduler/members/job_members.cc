@@ -26,6 +26,12 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
 
 constexpr size_t kMostOrigins = 4096;
 
+JoinVerdict RefusalFor(std::string reason) {
+  JoinVerdict refusal;
+  refusal.reason = std::move(reason);
+  return refusal;
+}
+
 JoinVerdict JobIsOver() {
   JoinVerdict refusal;
   refusal.reason = "the job is over: its members have finished; restart the scheduler for a new one";
@@ -40,21 +46,39 @@ JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartI
 
 void JobMembers::NoteOrigin(const ConnectionAccepted& accepted) {
   origins_[accepted.connection] = {accepted.host, accepted.public_key};
-  if (origins_.size() > kMostOrigins) origins_.erase(origins_.begin());
+  if (origins_.size() <= kMostOrigins + membership_.all().size() + waiting_.size()) return;
+  const auto oldest = std::find_if(origins_.begin(), origins_.end(), [this](const auto& entry) {
+    return !membership_.NodeOn(entry.first).has_value() && !waiting_.Has(entry.first);
+  });
+  context_->outbox.Close(oldest->first);
+  origins_.erase(oldest);
+}
+
+JobMembers::Origin JobMembers::OriginOf(ConnectionId connection) const {
+  const auto origin = origins_.find(connection);
+  return origin == origins_.end() ? Origin() : origin->second;
 }
 
 void JobMembers::PublishKeys() {
-  if (roster_.Update(*overlay_)) SendKeys();
-}
-
-void JobMembers::SendKeys() {
+  if (!roster_.Update(*overlay_, membership_)) return;
+  for (const NodeId node : waiting_.Nodes()) {
+    for (const ConnectionId connection : waiting_.ConnectionsOf(node)) {
+      const std::string fault = KeyFault(connection, node);
+      if (fault.empty()) continue;
+      waiting_.Drop(connection);
+      Refuse(connection, RefusalFor(fault));
+    }
+  }
   context_->outbox.Admit(roster_.All());
   Broadcast(AccessList{job_->term(), roster_.OfNodes()});
 }
 
-void JobMembers::NoteKey(NodeId node, ConnectionId connection) {
-  const auto origin = origins_.find(connection);
-  if (origin != origins_.end() && roster_.OnJoined(node, origin->second.public_key)) SendKeys();
+std::string JobMembers::KeyFault(ConnectionId connection, NodeId node) const {
+  const std::string& listed = overlay_->nodes[node.value() - 1].public_key;
+  const std::string came = OriginOf(connection).public_key;
+  // A process without keys asks nobody for one.
+  if (came.empty() || listed.empty() || came == listed) return "";
+  return absl::StrCat("node '", NameOf(node), "' has another key by now, which a new start of it needs: ", listed);
 }
 
 JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) {
@@ -69,9 +93,7 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
     return verdict;
   }
   const Member& member = membership_.Find(verdict.node);
-  if (verdict.new_incarnation) {
-    context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
-  }
+  if (verdict.new_incarnation) PersistNode(member);
   context_->LogInfo(
       absl::StrCat(member.name, verdict.new_incarnation ? " has joined from " : " is back from ", member.address));
   Welcome(connection, member, is_first_join);
@@ -81,17 +103,18 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
 void JobMembers::LetWait(ConnectionId connection, const banyan::Join& join, NodeId node) {
   const std::optional<WaitingJoins::Entry> oldest = waiting_.Add(node, connection, join);
   if (!oldest.has_value()) return;
-  JoinVerdict refusal;
-  refusal.reason = absl::StrCat("other nodes named '", join.name, "' are joining; give each node its own name");
-  Refuse(oldest->connection, refusal);
+  Refuse(oldest->connection, RefusalFor(absl::StrCat("more than ", kMostWaitingStarts, " nodes named '", join.name,
+                                                     "' are joining, the last one from ", join.address,
+                                                     "; give each node its own name and key")));
 }
 
 bool JobMembers::Admit(NodeId node, Epoch epoch, uint64_t barriers_before) {
   const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node);
   if (!entry.has_value()) return false;
-  membership_.Admit(context_->now, entry->connection, entry->join, epoch, barriers_before);
+  membership_.Admit(context_->now, entry->connection, entry->join, OriginOf(entry->connection).public_key, epoch,
+                    barriers_before);
   const Member& member = membership_.Find(node);
-  context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
+  PersistNode(member);
   context_->LogInfo(absl::StrCat(member.name, " has joined from ", member.address));
   return true;
 }
@@ -103,10 +126,33 @@ void JobMembers::Welcome(NodeId node) {
 
 void JobMembers::Expel(NodeId node) { membership_.Expel(node); }
 
+void JobMembers::Leave(NodeId node, bool is_asked_for) {
+  membership_.Leave(node, is_asked_for);
+  if (roster_.HasFormer(node)) PublishKeys();
+}
+
+bool JobMembers::IsOperator(ConnectionId connection) const {
+  const std::string key = OriginOf(connection).public_key;
+  const std::vector<PersonConfig>& operators = overlay_->operators;
+  return key.empty() || std::any_of(operators.begin(), operators.end(),
+                                    [&key](const PersonConfig& person) { return person.public_key == key; });
+}
+
 void JobMembers::RefuseWaiting(NodeId node, std::string reason) {
-  JoinVerdict refusal;
-  refusal.reason = std::move(reason);
+  const JoinVerdict refusal = RefusalFor(std::move(reason));
   while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, refusal);
+}
+
+void JobMembers::RefuseContesters(NodeId node) {
+  const Member& member = membership_.Find(node);
+  while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) {
+    const std::string host = OriginOf(entry->connection).host;
+    Refuse(entry->connection,
+           RefusalFor(absl::StrCat("node '", member.name, "' has joined from ", member.address,
+                                   " and is alive, and another node of that name comes from ", entry->join.address,
+                                   host.empty() ? "" : absl::StrCat(" (host ", host, ")"),
+                                   "; is its key in two places? Give each node its own name and key")));
+  }
 }
 
 void JobMembers::End() {
@@ -149,16 +195,37 @@ bool JobMembers::AnswerFallen(ConnectionId connection) {
   return true;
 }
 
-void JobMembers::SetRemoved(NodeId node, bool is_removed) {
-  membership_.SetRemoved(node, is_removed);
-  context_->Persist(RemovedRecord{node, !is_removed});
+void JobMembers::Remove(NodeId node) {
+  membership_.SetRemoved(node, true);
+  context_->Persist(RemovedRecord{node, false});
+  // Its connection may end with its key.
+  SendTo(node, JoinRefused{job_->term(),
+                           absl::StrCat("node '", NameOf(node),
+                                        "' was removed from the job; `banyan reconfigure` lets it in again"),
+                           false, false});
+  RefuseWaiting(node, absl::StrCat("an operator has removed ", NameOf(node)));
+  PublishKeys();
+}
+
+std::vector<std::string> JobMembers::LetRemovedIn() {
+  std::vector<std::string> back;
+  for (const Member& member : membership_.all()) {
+    if (!member.is_removed) continue;
+    back.push_back(member.name);
+    membership_.SetRemoved(member.id, false);
+    context_->Persist(RemovedRecord{member.id, true});
+  }
+  return back;
+}
+
+void JobMembers::PersistNode(const Member& member) {
+  context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation, member.public_key});
 }
 
 void JobMembers::AddNodes() {
   const std::vector<std::string> names = NodeNames(*overlay_);
   const size_t known = membership_.all().size();
   membership_.AddNodes(std::vector<std::string>(names.begin() + static_cast<std::ptrdiff_t>(known), names.end()));
-  PublishKeys();
 }
 
 std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
@@ -174,12 +241,14 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
     refused.reason = absl::StrCat("job failed: ", job_->failure().message(), "; restart the job");
     return refused;
   }
-  const auto origin = origins_.find(connection);
+  const Origin origin = OriginOf(connection);
   if (!membership_.Knows(join)) {
-    refused.reason = AddressFault(join, origin == origins_.end() ? "" : origin->second.host, membership_, *overlay_);
+    refused.reason = AddressFault(join, origin.host, membership_, *overlay_);
+    const std::optional<NodeId> node = membership_.FindByName(join.name);
+    if (refused.reason.empty() && node.has_value()) refused.reason = KeyFault(connection, *node);
     if (!refused.reason.empty()) return refused;
   }
-  return membership_.Join(context_->now, connection, join);
+  return membership_.Join(context_->now, connection, join, origin.public_key);
 }
 
 void JobMembers::Refuse(ConnectionId connection, const JoinVerdict& refusal) {
@@ -190,7 +259,7 @@ void JobMembers::Refuse(ConnectionId connection, const JoinVerdict& refusal) {
 void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_first_join) {
   context_->outbox.Send(
       connection, JoinAccepted{job_->term(), member.id, MakeJobConfig(*overlay_, member.id), start_, is_first_join});
-  NoteKey(member.id, connection);
+  if (roster_.HasFormer(member.id)) PublishKeys();
   if (!roster_.OfNodes().empty()) context_->outbox.Send(connection, AccessList{job_->term(), roster_.OfNodes()});
   if (job_->phase() == JobPhase::kFailed) {
     context_->outbox.Send(connection, job_->MakeJobFailed());
@@ -210,9 +279,7 @@ void JobMembers::SendUpdate() {
   Broadcast(MakeUpdate());
 }
 
-void JobMembers::Restore(const NodeRecord& record, bool is_spent) {
-  membership_.Restore(record.node, record.address, record.incarnation, is_spent);
-}
+void JobMembers::Restore(const NodeRecord& record, bool is_spent) { membership_.Restore(record, is_spent); }
 
 void JobMembers::ScheduleUpdate() {
   if (!update_due_.has_value()) update_due_ = context_->now + kMembershipBatch;

@@ -33,9 +33,10 @@ class JobMembers {
   // `start` is this start of the scheduler. The pointers must outlive this.
   JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context);
 
-  // Notes from where a connection comes.
+  // Notes from where a connection comes. Closes the oldest of too many that are no node's.
   void NoteOrigin(const ConnectionAccepted& accepted);
-  // Has those let in who own the keys of the overlay, and tells the nodes each other's.
+  // Lets in the owners of the keys that count now, and nobody else, and tells the nodes each other's. To be called
+  // when the overlay or who belongs to the job has changed.
   void PublishKeys();
   // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. A start that
   // waits for the next epoch gets no answer yet.
@@ -47,25 +48,31 @@ class JobMembers {
   void LeaveOutOfBarrier(NodeId node) { membership_.LeaveOutOfBarrier(node); }
   // Tells a start that was admitted that it has joined.
   void Welcome(NodeId node);
-  // The member is none any more.
+  // The member is none any more. PublishKeys is to follow.
   void Expel(NodeId node);
   // Returns the newest start of the node that waits, if one does, and forgets it.
   std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
   // Refuses all starts of the node that wait.
   void RefuseWaiting(NodeId node, std::string reason);
+  // Likewise, since another start of it is alive.
+  void RefuseContesters(NodeId node);
   // The job is over: tells all, also those who have finished, that nothing is left to do.
   void End();
   // Tells the node that the job is over, if it is. True when it is.
   bool AnswerOver(NodeId node);
   // Tells a start that has fallen out so, if this is its connection. True when it is.
   bool AnswerFallen(ConnectionId connection);
-  // Notes whether an operator keeps the node out; it is durable.
-  void SetRemoved(NodeId node, bool is_removed);
+  // An operator takes the node out of the job: its key counts no more, and no start of it may join. Durable.
+  void Remove(NodeId node);
+  // Lets all nodes in again that were removed. Returns their names. Durable.
+  std::vector<std::string> LetRemovedIn();
   void SetWorkerless(NodeId node, bool is_workerless) { membership_.SetWorkerless(node, is_workerless); }
   // Takes how many workers a node says are attached to it. True when one has come since the node has left, and the job
   // is over: it is told so, since nobody else will answer that worker.
   bool NoteWorkers(NodeId node, uint32_t attached);
-  // Takes nodes that were added to the overlay.
+  // Returns whether the overlay lists the connection's key as that of an operator; true without keys.
+  bool IsOperator(ConnectionId connection) const;
+  // Takes nodes that were added to the overlay. PublishKeys is to follow.
   void AddNodes();
   // Notes that the node is alive. True when it had been silent and counts again.
   bool Hear(NodeId node) { return membership_.Hear(context_->now, node); }
@@ -73,7 +80,7 @@ class JobMembers {
   // Returns whose connection it was, if it was that of a node.
   std::optional<NodeId> Disconnect(ConnectionId connection);
   // Notes that the node goes on purpose.
-  void Leave(NodeId node, bool is_asked_for) { membership_.Leave(node, is_asked_for); }
+  void Leave(NodeId node, bool is_asked_for);
   // Makes those who have joined the members of the first epoch.
   void Start() { membership_.Start(job_->epoch()); }
   // Notes whether the start waits for more nodes than start_with.
@@ -110,15 +117,15 @@ class JobMembers {
 
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
+  // Returns what is wrong with the key of a start that was never accepted; empty when nothing is.
+  std::string KeyFault(ConnectionId connection, NodeId node) const;
   void Refuse(ConnectionId connection, const JoinVerdict& refusal);
   // Tells a node that has finished that all others have, too.
   void TellOver(ConnectionId connection);
   void LetWait(ConnectionId connection, const banyan::Join& join, NodeId node);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
-  void SendKeys();
-  // Notes with which key the node has come.
-  void NoteKey(NodeId node, ConnectionId connection);
+  void PersistNode(const Member& member);
 
   const OverlayConfig* overlay_;
   const JobState* job_;
@@ -130,7 +137,8 @@ class JobMembers {
     std::string host;
     std::string public_key;
   };
-  std::map<ConnectionId, Origin> origins_;  // of the newest kMostOrigins connections
+  Origin OriginOf(ConnectionId connection) const;
+  std::map<ConnectionId, Origin> origins_;  // of nodes, and of the newest kMostOrigins other connections
   AccessRoster roster_;
   std::optional<Timestamp> update_due_;
 };

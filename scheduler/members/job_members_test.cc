@@ -87,8 +87,33 @@ TEST(JobMembersTest, OfManyStartsThatWaitTheOldestIsRefused) {
     mesh.members.Join(MeshConnection(10 + start), MeshJoin(1, static_cast<uint64_t>(2 + start)));
   }
   ASSERT_THAT(mesh.Sent<JoinRefused>(10), SizeIs(1));
-  EXPECT_THAT(mesh.Sent<JoinRefused>(10)[0].reason, HasSubstr("other nodes named 'n1' are joining"));
+  EXPECT_THAT(mesh.Sent<JoinRefused>(10)[0].reason, HasSubstr("nodes named 'n1' are joining"));
   EXPECT_EQ(mesh.members.waiting().size(), kMostWaitingStarts);
+}
+
+TEST(JobMembersTest, WhoContestsAPlaceHearsOfBothAddresses) {
+  MeshJob mesh(2);
+  mesh.Start();
+  mesh.members.NoteOrigin({MeshConnection(7), "10.9.9.9", ""});
+  Join thief = MeshJoin(1, 2);
+  thief.address = "tcp://10.9.9.9:7701";
+  EXPECT_EQ(mesh.members.Join(MeshConnection(7), thief).kind, JoinVerdict::Kind::kContests);
+  mesh.members.RefuseContesters(NodeId(1));
+  ASSERT_THAT(mesh.Sent<JoinRefused>(7), SizeIs(1));
+  EXPECT_EQ(mesh.Sent<JoinRefused>(7)[0].reason,
+            "node 'n1' has joined from tcp://10.0.0.1:7701 and is alive, and another node of that name comes from "
+            "tcp://10.9.9.9:7701 (host 10.9.9.9); is its key in two places? Give each node its own name and key");
+}
+
+TEST(JobMembersTest, TheOriginOfANodeOutlivesThoseOfACrowd) {
+  MeshJob mesh(2);
+  mesh.overlay.nodes[0].public_key = "first";
+  mesh.members.NoteOrigin({MeshConnection(1), "10.0.0.1", "first"});
+  mesh.members.Join(MeshConnection(1), MeshJoin(1));
+  for (int other = 100; other < 4300; ++other) mesh.members.NoteOrigin({MeshConnection(other), "10.0.0.9", "other"});
+  EXPECT_FALSE(mesh.Closed(1));
+  EXPECT_TRUE(mesh.Closed(100)) << "a connection without an origin would have no key that could be judged";
+  EXPECT_FALSE(mesh.Closed(4299));
 }
 
 TEST(JobMembersTest, AStartThatFellOutIsToldSoWhateverItSays) {

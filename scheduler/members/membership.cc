@@ -54,7 +54,8 @@ void Membership::AddNodes(const std::vector<std::string>& names) {
   fallen_.resize(members_.size());
 }
 
-JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banyan::Join& join) {
+JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banyan::Join& join,
+                             const std::string& public_key) {
   if (std::string wrong = CheckForm(join); !wrong.empty()) return Refuse(std::move(wrong));
   Member& member = At(ids_.at(join.name));
   if (const auto owner = NodeOn(connection); owner.has_value() && *owner != member.id) {
@@ -63,20 +64,20 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
   if (member.is_spent && member.incarnation == join.incarnation) {
     return Refuse(absl::StrCat("node '", member.name, "' was part of a job that has ended; restart the node"));
   }
-  if (member.state == MemberState::kRemoved) {
+  if (member.is_removed) {
     return Refuse(
         absl::StrCat("node '", member.name, "' was removed from the job; let it in again with `banyan reconfigure`"));
   }
   if (started_ && !(member.is_member && member.incarnation == join.incarnation)) return DecideLate(now, join, member);
   const bool seen = member.state != MemberState::kAbsent;
-  if (!seen || member.incarnation == join.incarnation) return Accept(now, connection, join, member);
+  if (!seen || member.incarnation == join.incarnation) return Accept(now, connection, join, public_key, member);
   if (member.state == MemberState::kJoined && member.connection.has_value()) {
     JoinVerdict contested;
     contested.kind = JoinVerdict::Kind::kContests;
     contested.node = member.id;
     return contested;
   }
-  return Accept(now, connection, join, member);
+  return Accept(now, connection, join, public_key, member);
 }
 
 JoinVerdict Membership::DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const {
@@ -170,11 +171,11 @@ void Membership::FallOut(Member& member) {
     member.connection.reset();
   }
   member.is_member = false;
-  if (member.state != MemberState::kRemoved) SetState(member, MemberState::kOut);
+  SetState(member, MemberState::kOut);
 }
 
-void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, Epoch epoch,
-                       uint64_t barriers_before) {
+void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, const std::string& public_key,
+                       Epoch epoch, uint64_t barriers_before) {
   Member& member = At(ids_.at(join.name));
   BANYAN_CHECK(started_ && !member.is_member);
   member.has_left_for_good = false;
@@ -183,20 +184,18 @@ void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Joi
   member.has_had_workers = true;
   member.address = join.address;
   SetState(member, MemberState::kAbsent);
-  Accept(now, connection, join, member);
+  Accept(now, connection, join, public_key, member);
   member.is_member = true;
   member.joined_in = epoch;
   member.barriers_before = barriers_before;
 }
 
-void Membership::SetRemoved(NodeId node, bool is_removed) {
-  SetState(At(node), is_removed ? MemberState::kRemoved : MemberState::kAbsent);
-}
-
-void Membership::Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent) {
-  At(node).is_spent = is_spent;
-  At(node).address = address;
-  At(node).incarnation = incarnation;
+void Membership::Restore(const NodeRecord& record, bool is_spent) {
+  Member& member = At(record.node);
+  member.is_spent = is_spent;
+  member.address = record.address;
+  member.incarnation = record.incarnation;
+  member.public_key = record.public_key;
 }
 
 void Membership::RestoreStarted(Timestamp now, const std::vector<EpochMember>& members) {
@@ -268,7 +267,7 @@ std::vector<EpochMember> Membership::EpochMembers() const {
 std::vector<NodeId> Membership::Members() const {
   std::vector<NodeId> nodes;
   for (const Member& member : members_) {
-    if (started_ ? member.is_member : member.state == MemberState::kJoined) nodes.push_back(member.id);
+    if (IsIn(member)) nodes.push_back(member.id);
   }
   return nodes;
 }
@@ -288,7 +287,8 @@ std::vector<std::string> Membership::WaitingFor() const {
   const bool starts_later = needs_more_ || joined_ < options_.start_with;
   for (const Member& member : members_) {
     if (names.size() == kMaxWaitingForNames) break;
-    const bool is_wanted = started_ ? member.is_member && member.state != MemberState::kLeft : starts_later;
+    const bool is_here = member.is_member && !member.is_removed && member.state != MemberState::kLeft;
+    const bool is_wanted = started_ ? is_here : starts_later;
     if (is_wanted && member.state != MemberState::kJoined) names.push_back(member.name);
   }
   return names;
@@ -314,7 +314,8 @@ std::string Membership::CheckForm(const banyan::Join& join) const {
   return "";
 }
 
-JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member) {
+JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const banyan::Join& join,
+                               const std::string& public_key, Member& member) {
   JoinVerdict verdict;
   verdict.kind = JoinVerdict::Kind::kAccepted;
   verdict.node = member.id;
@@ -324,6 +325,7 @@ JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const ban
   member.connection = connection;
   if (member.incarnation != join.incarnation) member.is_workerless = false;
   member.incarnation = join.incarnation;
+  member.public_key = public_key;
   member.version = PrintableText(join.version, kMostVersionBytes);
   member.is_spent = false;
   // Peers hold the address that the policy named, so that a running member keeps it.

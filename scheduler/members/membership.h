@@ -32,10 +32,9 @@ enum class MemberState : uint8_t {
   kAbsent,    // never seen, or gone before the job started
   kExpected,  // a member of a running job that has not come back since the scheduler's restart
   kJoined,
-  kSilent,   // no heartbeat for lost_after; a member of a running job falls out when others are heard
-  kLeft,     // on purpose; a member until the next epoch
-  kOut,      // was a member, and is none any more
-  kRemoved,  // by an operator: may not come back
+  kSilent,  // no heartbeat for lost_after; a member of a running job falls out when others are heard
+  kLeft,    // on purpose; a member until the next epoch
+  kOut,     // was a member, and is none any more
 };
 
 struct Member {
@@ -44,10 +43,12 @@ struct Member {
   std::string address;  // of the last join
   std::string version;  // likewise, of Banyan; empty when it did not say
   Incarnation incarnation;
+  std::string public_key;  // with which this incarnation was let in; empty: without keys, or not known
   MemberState state = MemberState::kAbsent;
   std::optional<ConnectionId> connection;
   Timestamp last_heard;
   bool is_member = false;          // of the started job's epoch
+  bool is_removed = false;         // by an operator, whatever its state is: no start of it may join
   bool is_spent = false;           // this incarnation belonged to a job that has ended
   bool has_left_for_good = false;  // its work is done: it has left, and nobody has asked for that
   bool is_workerless = false;      // its last worker has died
@@ -85,7 +86,9 @@ class Membership {
   };
   explicit Membership(Options options);
 
-  JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
+  // `public_key`: with which the connection was let in, empty without keys.
+  JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join,
+                   const std::string& public_key = {});
   // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
   // Returns whether this very start of the node is a member whose work is done.
@@ -108,11 +111,12 @@ class Membership {
   void Expel(NodeId node);
   // Makes this start of the node a member from `epoch` on. `barriers_before`: that the job has passed.
   // REQUIRES: the job has started, and no start of the node is a member.
-  void Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, Epoch epoch, uint64_t barriers_before);
+  void Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, const std::string& public_key,
+             Epoch epoch, uint64_t barriers_before);
   // The member leaves out one more barrier of the job.
   void LeaveOutOfBarrier(NodeId node) { ++At(node).barriers_before; }
   // Notes whether an operator keeps the node out.
-  void SetRemoved(NodeId node, bool is_removed);
+  void SetRemoved(NodeId node, bool is_removed) { At(node).is_removed = is_removed; }
   // Notes whether the last worker of the node has died.
   void SetWorkerless(NodeId node, bool is_workerless) { At(node).is_workerless = is_workerless; }
   // Takes whether the node says that workers are attached to it.
@@ -122,7 +126,7 @@ class Membership {
 
   // Take state records read back: a node that was known, and the members of the running job. `is_spent`: this start of
   // the node belonged to a job that has ended, and cannot join another.
-  void Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent);
+  void Restore(const NodeRecord& record, bool is_spent);
   void RestoreStarted(Timestamp now, const std::vector<EpochMember>& members);
 
   // Makes nodes kSilent that have not been heard for lost_after, and returns them. If the call is itself late it looks
@@ -138,6 +142,8 @@ class Membership {
   // REQUIRES: 1 <= node <= size().
   const Member& Find(NodeId node) const { return members_[node.value() - 1]; }
   const std::vector<Member>& all() const { return members_; }
+  // Returns whether this start of the node takes part: a member, or before the start one that has joined.
+  bool IsIn(const Member& member) const { return started_ ? member.is_member : member.state == MemberState::kJoined; }
   bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
   size_t joined() const { return joined_; }
   // Returns whether the job has started and all its members have left because their work is done, but for those for
@@ -162,7 +168,8 @@ class Membership {
   std::string CheckForm(const banyan::Join& join) const;
   // Decides on a start that is no member of the running job.
   JoinVerdict DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const;
-  JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member);
+  JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, const std::string& public_key,
+                     Member& member);
   // This start of the node will be no member any more.
   void FallOut(Member& member);
   void SetState(Member& member, MemberState state);

@@ -142,7 +142,7 @@ TEST_F(RunningMembershipTest, WhoFellOutIsToldSoAndAnotherStartMayJoin) {
   EXPECT_EQ(fallen.kind, JoinVerdict::Kind::kRefused);
   EXPECT_TRUE(fallen.fell_out);
   EXPECT_EQ(Join(1, kThird, 2).kind, JoinVerdict::Kind::kWaits);
-  membership_.Admit(At(1), kThird, JoinOf("a", 2), Epoch(2), 4);
+  membership_.Admit(At(1), kThird, JoinOf("a", 2), "", Epoch(2), 4);
   EXPECT_THAT(membership_.EpochMembers(), ElementsAre(EpochMember{NodeId(1), Incarnation(2), Epoch(2), 4},
                                                       EpochMember{NodeId(2), Incarnation(1), Epoch(1), 0}));
   EXPECT_EQ(membership_.NodeOn(kThird), NodeId(1));
@@ -155,10 +155,19 @@ TEST_F(RunningMembershipTest, WhoWasRemovedIsRefusedUntilItIsLetIn) {
   membership_.SetRemoved(NodeId(1), true);
   EXPECT_THAT(Join(1, kThird, 1).reason, HasSubstr("was removed from the job; let it in again with"));
   membership_.Expel(NodeId(1));
-  EXPECT_EQ(membership_.Find(NodeId(1)).state, MemberState::kRemoved);
+  EXPECT_TRUE(membership_.Find(NodeId(1)).is_removed);
   EXPECT_THAT(Join(1, kThird, 2).reason, HasSubstr("banyan reconfigure"));
   membership_.SetRemoved(NodeId(1), false);
   EXPECT_EQ(Join(1, kThird, 2).kind, JoinVerdict::Kind::kWaits);
+}
+
+TEST_F(RunningMembershipTest, WhoWasRemovedStaysSoWhateverElseHappensToIt) {
+  membership_.SetRemoved(NodeId(1), true);
+  membership_.Leave(NodeId(1), true);
+  EXPECT_THAT(Join(1, kThird, 1).reason, HasSubstr("was removed from the job"));
+  EXPECT_THAT(membership_.WaitingFor(), testing::IsEmpty());
+  membership_.Expel(NodeId(1));
+  EXPECT_THAT(Join(1, kThird, 2).reason, HasSubstr("was removed from the job"));
 }
 
 TEST_F(RunningMembershipTest, TheWorkIsDoneWhenAllHaveLeftUnasked) {
@@ -186,14 +195,14 @@ TEST_F(RunningMembershipTest, TakesNodesThatAreAdded) {
   membership_.AddNodes({"c"});
   EXPECT_EQ(membership_.FindByName("c"), NodeId(3));
   EXPECT_EQ(membership_.Join(At(1), kThird, JoinOf("c")).kind, JoinVerdict::Kind::kWaits);
-  membership_.Admit(At(1), kThird, JoinOf("c"), Epoch(2), 0);
+  membership_.Admit(At(1), kThird, JoinOf("c"), "", Epoch(2), 0);
   EXPECT_THAT(membership_.TakeSilent(At(6)), ElementsAre(NodeId(1), NodeId(2), NodeId(3)));
 }
 
 TEST(MembershipTest, RestoredMembersAreExpectedBack) {
   Membership membership(TwoNodes());
-  membership.Restore(NodeId(1), "tcp://a:7701", Incarnation(4), false);
-  membership.Restore(NodeId(2), "tcp://b:7701", Incarnation(5), false);
+  membership.Restore({NodeId(1), "a", "tcp://a:7701", Incarnation(4)}, false);
+  membership.Restore({NodeId(2), "b", "tcp://b:7701", Incarnation(5)}, false);
   membership.RestoreStarted(At(0), {{NodeId(1), Incarnation(4), Epoch(1), 0}});
   EXPECT_EQ(membership.joined(), 0u);
   EXPECT_THAT(membership.WaitingFor(), ElementsAre("a"));
@@ -207,7 +216,7 @@ TEST(MembershipTest, RestoredMembersAreExpectedBack) {
 
 TEST(MembershipTest, StartOfAnEndedJobCannotJoinAnother) {
   Membership membership(TwoNodes());
-  membership.Restore(NodeId(1), "tcp://a:7701", Incarnation(4), true);
+  membership.Restore({NodeId(1), "a", "tcp://a:7701", Incarnation(4)}, true);
   EXPECT_THAT(membership.Join(At(0), kFirst, JoinOf("a", 4)).reason, HasSubstr("restart the node"));
   EXPECT_EQ(membership.Join(At(0), kFirst, JoinOf("a", 5)).kind, JoinVerdict::Kind::kAccepted);
   EXPECT_EQ(membership.Join(At(0), kFirst, JoinOf("a", 5)).kind, JoinVerdict::Kind::kAccepted);

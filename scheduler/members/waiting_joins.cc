@@ -41,6 +41,21 @@ std::optional<WaitingJoins::Entry> WaitingJoins::Take(NodeId node) {
   return entry;
 }
 
+bool WaitingJoins::Has(ConnectionId connection) const {
+  return std::any_of(entries_.begin(), entries_.end(), [connection](const auto& of_node) {
+    return std::any_of(of_node.second.begin(), of_node.second.end(),
+                       [connection](const Entry& entry) { return entry.connection == connection; });
+  });
+}
+
+std::vector<ConnectionId> WaitingJoins::ConnectionsOf(NodeId node) const {
+  std::vector<ConnectionId> connections;
+  const auto found = entries_.find(node);
+  if (found == entries_.end()) return connections;
+  for (const Entry& entry : found->second) connections.push_back(entry.connection);
+  return connections;
+}
+
 size_t WaitingJoins::size() const {
   size_t size = 0;
   for (const auto& [node, starts] : entries_) size += starts.size();

@@ -32,6 +32,10 @@ class WaitingJoins {
   std::optional<NodeId> Drop(ConnectionId connection);
   // Returns the newest start of the node that waits, if one does, and forgets it.
   std::optional<Entry> Take(NodeId node);
+  // Returns whether a start waits on the connection.
+  bool Has(ConnectionId connection) const;
+  // Returns the connections of the node's starts.
+  std::vector<ConnectionId> ConnectionsOf(NodeId node) const;
   bool Contains(NodeId node) const { return entries_.count(node) > 0; }
   // Returns the nodes of which a start waits, in rising order.
   std::vector<NodeId> Nodes() const;

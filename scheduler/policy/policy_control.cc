@@ -179,7 +179,11 @@ void PolicyControl::Adopt(PlanDecision decision) {
                  done.has_value() ? std::optional(done->text) : std::nullopt);
   UseNewest();
   replanner_.OnAdopted(context_->now, decision.view);
-  if (done.has_value()) reconfigurator_.Accept(*done, publisher_.last_version(), more);
+  if (!done.has_value()) return;
+  if (!members_->IsOperator(reconfigurator_.connection())) more += "; the key that gave this order counts no more";
+  reconfigurator_.Accept(*done, publisher_.last_version(), more);
+  // After the answer, which would have no way to an asker who is listed no more.
+  members_->PublishKeys();
 }
 
 std::string PolicyControl::Change(Reconfiguration& done) {
@@ -188,11 +192,7 @@ std::string PolicyControl::Change(Reconfiguration& done) {
   replanner_.OnReconfigured(context_->now, *overlay_, std::move(done.believed), std::move(done.planner_config));
   members_->AddNodes();
   rounds_->SetNodeNames(NodeNames(*overlay_));
-  std::vector<std::string> back;
-  for (const Member& member : members_->table().all()) {
-    if (member.state == MemberState::kRemoved && !member.is_member) back.push_back(member.name);
-  }
-  for (const std::string& name : back) members_->SetRemoved(*members_->table().FindByName(name), false);
+  const std::vector<std::string> back = members_->LetRemovedIn();
   return back.empty() ? "" : absl::StrCat("; may join again: ", absl::StrJoin(back, ", "));
 }
 

@@ -40,6 +40,8 @@ class Reconfigurator {
   // Takes the overlay that was read, or refuses it. True when it is pending now. REQUIRES: IsReading.
   bool OnRead(OverlayReading& reading);
   bool is_pending() const { return pending_.has_value(); }
+  // From which the newest one came.
+  ConnectionId connection() const { return connection_; }
   // Returns whether the plan for it is being made.
   bool is_planning() const { return is_planning_; }
 

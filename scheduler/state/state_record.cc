@@ -41,6 +41,7 @@ struct Encoder {
     node.set_name(record.name);
     node.set_address(record.address);
     node.set_incarnation(record.incarnation.value());
+    node.set_public_key(record.public_key);
   }
   void operator()(const KeysRecord& record) {
     to.mutable_keys()->set_first_key(record.first_key.value());
@@ -311,7 +312,8 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return StateRecord(TermRecord{Term(message.term().term()), message.term().job()});
     case state::StateRecord::kNode: {
       const state::Node& node = message.node();
-      return StateRecord(NodeRecord{NodeId(node.node()), node.name(), node.address(), Incarnation(node.incarnation())});
+      return StateRecord(NodeRecord{NodeId(node.node()), node.name(), node.address(), Incarnation(node.incarnation()),
+                                    node.public_key()});
     }
     case state::StateRecord::kKeys:
       return ReadKeys(message.keys());

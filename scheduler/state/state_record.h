@@ -32,6 +32,7 @@ struct NodeRecord {
   std::string name;
   std::string address;
   Incarnation incarnation;
+  std::string public_key = {};  // with which it was let in; empty: without keys, or of an earlier release
   friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
 };
 

@@ -68,6 +68,11 @@ bool MeshJob::HasLog(const std::string& part) {
                      [&part](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
+bool MeshJob::Closed(int node) {
+  Read();
+  return closed_.count(MeshConnection(node)) > 0;
+}
+
 std::optional<StartComputation> MeshJob::TakeComputation() {
   Read();
   return std::exchange(computation_, std::nullopt);
@@ -92,6 +97,8 @@ void MeshJob::Take(Action& action) {
     pending_.push_back(record->record);
   } else if (auto* line = std::get_if<LogLine>(&action); line != nullptr) {
     logs_.push_back(std::move(line->text));
+  } else if (const auto* closed = std::get_if<Disconnect>(&action); closed != nullptr) {
+    closed_.insert(closed->connection);
   } else if (auto* started = std::get_if<StartComputation>(&action); started != nullptr) {
     computation_ = std::move(*started);
   }

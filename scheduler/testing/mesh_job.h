@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ class MeshJob {
   // All records so far.
   const std::vector<StateRecord>& Records();
   bool HasLog(const std::string& part);
+  // Returns whether the connection of n<node> was closed.
+  bool Closed(int node);
   // Hands over the last computation that was started, if one was.
   std::optional<StartComputation> TakeComputation();
 
@@ -70,6 +73,7 @@ class MeshJob {
   std::vector<StateRecord> records_;
   std::vector<RecordId> pending_;
   std::vector<std::string> logs_;
+  std::set<ConnectionId> closed_;
   std::optional<StartComputation> computation_;
 };
 

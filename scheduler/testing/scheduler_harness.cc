@@ -121,6 +121,8 @@ void SchedulerHarness::Carry(Actions actions) {
       logs_.push_back(std::move(*line));
     } else if (auto* stop = std::get_if<Stop>(&action); stop != nullptr) {
       stopped_ = stop->status;
+    } else if (auto* admit = std::get_if<Admit>(&action); admit != nullptr) {
+      admitted_ = std::move(admit->keys);
     }
   }
   if (persists) PersistWaiting();

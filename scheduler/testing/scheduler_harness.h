@@ -81,6 +81,8 @@ class SchedulerHarness {
   const std::vector<std::string>& history() const { return history_; }
   size_t stored_bytes() const { return stored_.snapshot.size() + tail_bytes_; }
   const std::vector<LogLine>& logs() const { return logs_; }
+  // The keys that come in, empty before any were told.
+  const std::vector<ListedKey>& admitted() const { return admitted_; }
   bool HasLog(const std::string& part) const;
   const std::optional<absl::Status>& stopped() const { return stopped_; }
   const SchedulerCore& core() const { return *core_; }
@@ -102,6 +104,7 @@ class SchedulerHarness {
   std::deque<PersistRecord> waiting_records_;
   std::vector<StartComputation> waiting_computations_;
   std::vector<LogLine> logs_;
+  std::vector<ListedKey> admitted_;
   std::optional<absl::Status> stopped_;
 };
 
