@@ -18,10 +18,16 @@ FileDescriptor WatchPeerProcess(int socket) {
   socklen_t size = sizeof(watch);
   if (getsockopt(socket, SOL_SOCKET, kPeerPidfd, &watch, &size) == 0) return FileDescriptor(watch);
   // The process may have ended and another one have its number: only until this answers, while it has just connected.
+  const pid_t peer = PeerProcess(socket);
+  return peer > 0 ? FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, peer, 0))) : FileDescriptor();
+}
+
+FileDescriptor OwnProcessWatch() { return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0))); }
+
+pid_t PeerProcess(int socket) {
   ucred peer = {};
-  size = sizeof(peer);
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid <= 0) return FileDescriptor();
-  return FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0)));
+  socklen_t size = sizeof(peer);
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
 }
 
 bool HasEnded(const FileDescriptor& watch) {

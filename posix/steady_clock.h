@@ -1,16 +1,21 @@
-// The one clock of the runtime: the machine's monotonic time, as cores are handed it. Thread-safe.
+// The one clock of the runtime, as cores are handed it: the time since the machine's start, which no step of the wall
+// clock changes, and which goes on while the machine is suspended. A lease ends meanwhile, and so must whoever holds it
+// think. Thread-safe.
 #ifndef BANYAN_POSIX_STEADY_CLOCK_H_
 #define BANYAN_POSIX_STEADY_CLOCK_H_
 
-#include <chrono>
+#include <time.h>
+
+#include <cstdint>
 
 #include "core/time.h"
 
 namespace banyan {
 
 inline Timestamp SteadyNow() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return Timestamp::FromNanoseconds(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  timespec since = {};
+  clock_gettime(CLOCK_BOOTTIME, &since);
+  return Timestamp::FromNanoseconds(int64_t{since.tv_sec} * 1'000'000'000 + since.tv_nsec);
 }
 
 }  // namespace banyan

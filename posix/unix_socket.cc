@@ -1,5 +1,6 @@
 #include "posix/unix_socket.h"
 
+#include <fcntl.h>
 #include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -7,12 +8,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "posix/peer_process.h"
 
 namespace banyan {
 namespace {
@@ -47,18 +51,42 @@ int ConnectSocket(int socket, const std::string& path) {
   return connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
 }
 
+// The process that listens where `probe` has just connected to.
+std::string ListenerOf(const FileDescriptor& probe) {
+  const pid_t listener = PeerProcess(probe.get());
+  return listener > 0 ? absl::StrCat("process ", listener) : "another process";
+}
+
+// Removes the socket file of a process that listens no more. Whatever does not say clearly that nobody listens means
+// that somebody does: workers of a live node would find it no more.
 absl::Status RemoveStale(const std::string& path) {
-  struct stat info;
-  if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
-  if (!S_ISSOCK(info.st_mode)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot listen on ", path, ": a file that is no socket is there"));
+  const std::optional<SocketFile> found = FindSocketFile(path);
+  if (!found.has_value()) return absl::OkStatus();
+  const auto in_use = [&path](absl::string_view why) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", path, ": ", why));
+  };
+  if (!S_ISSOCK(found->mode)) return in_use("a file that is no socket is there");
+  const FileDescriptor probe = NewSocket(SOCK_NONBLOCK);
+  if (!probe.valid()) return absl::ErrnoToStatus(errno, "cannot make a socket");
+  if (ConnectSocket(probe.get(), path) == 0) return in_use(absl::StrCat(ListenerOf(probe), " does"));
+  if (errno == EAGAIN) return in_use("another process does");
+  if (errno != ECONNREFUSED) {
+    return in_use(absl::StrCat("user ", found->owner, " has made a socket there, and this process may not ask who ",
+                               "listens (", std::strerror(errno),
+                               "); choose another path, or remove it if nobody does"));
   }
-  FileDescriptor probe = NewSocket(SOCK_NONBLOCK);
-  if (ConnectSocket(probe.get(), path) == 0 || errno == EAGAIN) {
-    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", path, ": another process does"));
+  // Only its maker sees a socket without any mode: it does not listen yet.
+  if ((found->mode & 0777) == 0) return in_use("another process is about to; if none is, remove the file");
+  // Another process may have put its own in the place of the one that was asked.
+  const std::string aside = absl::StrCat(path, ".old");
+  if (rename(path.c_str(), aside.c_str()) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove the old socket ", path));
   }
-  if (unlink(path.c_str()) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove the old socket ", path));
+  if (const std::optional<SocketFile> taken = FindSocketFile(aside); taken.has_value() && !taken->IsSame(*found)) {
+    renameat2(AT_FDCWD, aside.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE);
+    return in_use("another process does");
+  }
+  unlink(aside.c_str());
   return absl::OkStatus();
 }
 
@@ -138,21 +166,35 @@ absl::StatusOr<std::string> UnixPathOf(absl::string_view address) {
   return path;
 }
 
+std::optional<SocketFile> FindSocketFile(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return std::nullopt;
+  return SocketFile{info.st_dev, info.st_ino, info.st_mtim.tv_sec, info.st_mtim.tv_nsec, info.st_mode, info.st_uid};
+}
+
+void RemoveSocketFile(const std::string& path, const std::optional<SocketFile>& own) {
+  const std::optional<SocketFile> found = FindSocketFile(path);
+  if (own.has_value() && found.has_value() && found->IsSame(*own)) unlink(path.c_str());
+}
+
 absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path, const SocketAccess& access) {
   if (absl::Status status = CheckPath(path); !status.ok()) return status;
   if (absl::Status status = RemoveStale(path); !status.ok()) return status;
   FileDescriptor listener = NewSocket(SOCK_NONBLOCK);
   const sockaddr_un address = AddressOf(path);
-  if (!listener.valid() || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
+  // The file begins without any mode, see RemoveStale.
+  if (!listener.valid() || fchmod(listener.get(), 0) != 0 ||
+      bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
   }
-  // Nobody can connect before listen, so the mode is right in time.
-  if (absl::Status given = GiveAccess(path, access); !given.ok()) {
-    unlink(path.c_str());
-    return given;
+  absl::Status status;
+  if (listen(listener.get(), kBacklog) != 0) {
+    status = absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
   }
-  if (listen(listener.get(), kBacklog) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
-  return listener;
+  if (status.ok()) status = GiveAccess(path, access);
+  if (status.ok()) return listener;
+  unlink(path.c_str());
+  return status;
 }
 
 absl::StatusOr<FileDescriptor> ConnectToUnix(const std::string& path) {

@@ -3,7 +3,10 @@
 #ifndef BANYAN_POSIX_UNIX_SOCKET_H_
 #define BANYAN_POSIX_UNIX_SOCKET_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,9 +25,28 @@ struct SocketAccess {
   std::string group = {};  // the file gets this one, a name or a number; empty: as above
 };
 
+// A socket's file, to tell it from another one that has got its name later.
+struct SocketFile {
+  dev_t device = 0;
+  ino_t inode = 0;  // which the next file may get again
+  time_t made_s = 0;
+  long made_ns = 0;
+  mode_t mode = 0;
+  uid_t owner = 0;
+
+  bool IsSame(const SocketFile& other) const {
+    return device == other.device && inode == other.inode && made_s == other.made_s && made_ns == other.made_ns;
+  }
+};
+
+// Returns what is called so now; none when there is no such file.
+std::optional<SocketFile> FindSocketFile(const std::string& path);
+// Removes the file if it is still `own`, and nobody else's by now.
+void RemoveSocketFile(const std::string& path, const std::optional<SocketFile>& own);
+
 // Listens without blocking, for this user alone by default. A socket file that nobody listens on any more is replaced;
-// FAILED_PRECONDITION when somebody does, or when the file is no socket. INVALID_ARGUMENT for a group that does not
-// exist, PERMISSION_DENIED for one to which this user may not give a file.
+// FAILED_PRECONDITION when somebody does or may, or when the file is no socket. INVALID_ARGUMENT for a group that does
+// not exist, PERMISSION_DENIED for one to which this user may not give a file.
 absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path, const SocketAccess& access = {});
 // UNAVAILABLE when nobody listens there yet. PERMISSION_DENIED says which user and group may connect.
 absl::StatusOr<FileDescriptor> ConnectToUnix(const std::string& path);

@@ -2,13 +2,16 @@
 
 #include <grp.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -110,6 +113,69 @@ TEST_F(UnixSocketTest, ReplacesAStaleSocketButNothingElse) {
   unlink(path_.c_str());
   std::ofstream(path_) << "precious";
   EXPECT_EQ(ListenOnUnix(path_).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(UnixSocketTest, WhoeverListensIsNamed) {
+  const auto first = ListenOnUnix(path_);
+  ASSERT_TRUE(first.ok()) << first.status();
+  const absl::Status second = ListenOnUnix(path_).status();
+  EXPECT_NE(second.message().find("process " + std::to_string(getpid()) + " does"), absl::string_view::npos) << second;
+}
+
+TEST_F(UnixSocketTest, ASocketThatDoesNotListenYetIsLeftAlone) {
+  const FileDescriptor other(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(fchmod(other.get(), 0), 0);
+  ASSERT_EQ(bind(other.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(ListenOnUnix(path_).status().code(), absl::StatusCode::kFailedPrecondition);
+  ASSERT_EQ(listen(other.get(), 1), 0);
+  ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  EXPECT_TRUE(ConnectToUnix(path_).ok());
+}
+
+TEST_F(UnixSocketTest, ALiveSocketOfAnotherUserIsLeftAlone) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to become another user";
+  ASSERT_EQ(chmod(path_.substr(0, path_.size() - 2).c_str(), 0777), 0);
+  const auto listener = ListenOnUnix(path_);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setresuid(1002, 1002, 1002) != 0) _exit(2);
+    const absl::Status refused = ListenOnUnix(path_).status();
+    if (refused.code() != absl::StatusCode::kFailedPrecondition) _exit(3);
+    _exit(refused.message().find("user 0 has made a socket there") == absl::string_view::npos ? 4 : 0);
+  }
+  int ended = -1;
+  ASSERT_EQ(waitpid(child, &ended, 0), child);
+  if (WEXITSTATUS(ended) == 2) GTEST_SKIP() << "no other users exist here";
+  EXPECT_EQ(WEXITSTATUS(ended), 0);
+  EXPECT_TRUE(ConnectToUnix(path_).ok()) << "it has been removed";
+}
+
+TEST_F(UnixSocketTest, WithoutASocketToAskWithNothingIsRemoved) {
+  { ASSERT_TRUE(ListenOnUnix(path_).ok()); }
+  rlimit limit;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit none_left = {0, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
+  const absl::Status status = ListenOnUnix(path_).status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(FindSocketFile(path_).has_value());
+}
+
+TEST_F(UnixSocketTest, OnlyTheOwnFileIsRemoved) {
+  const auto listener = ListenOnUnix(path_);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const std::optional<SocketFile> own = FindSocketFile(path_);
+  unlink(path_.c_str());
+  const auto other = ListenOnUnix(path_);
+  ASSERT_TRUE(other.ok()) << other.status();
+  RemoveSocketFile(path_, own);
+  EXPECT_TRUE(ConnectToUnix(path_).ok());
+  RemoveSocketFile(path_, FindSocketFile(path_));
+  EXPECT_FALSE(FindSocketFile(path_).has_value());
 }
 
 TEST_F(UnixSocketTest, PacketsKeepTheirBoundariesAndFiles) {

@@ -6,6 +6,7 @@
 #define BANYAN_NODE_WORKERS_WORKER_ROSTER_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -39,6 +40,8 @@ class WorkerRoster {
 
   bool Is(WorkerId worker, State state) const { return states_[worker.value()] == state; }
   uint32_t Count(State state) const;
+  // The first workers that may attach, with commas between them.
+  std::string FreeWorkers() const;
 
   std::vector<State> states_;
 };

@@ -36,6 +36,16 @@ TEST(WorkerRosterTest, OnlyADeadOneMayComeBack) {
   EXPECT_EQ(roster.Attach(kFirst).code(), absl::StatusCode::kUnavailable);
 }
 
+TEST(WorkerRosterTest, WhoComesTwiceIsToldWhichAreFree) {
+  WorkerRoster roster(3);
+  ASSERT_TRUE(roster.Attach(kFirst).ok());
+  EXPECT_EQ(roster.Attach(kFirst).message(), "worker 0 is attached already; free: worker 1, 2");
+  ASSERT_TRUE(roster.Attach(kSecond).ok());
+  ASSERT_TRUE(roster.Attach(WorkerId(2)).ok());
+  roster.Detach(WorkerId(2), /*is_clean=*/true);
+  EXPECT_EQ(roster.Attach(kFirst).message(), "worker 0 is attached already; no other one is free");
+}
+
 TEST(WorkerRosterTest, AWorkerThatTheNodeDoesNotHaveIsRefused) {
   WorkerRoster roster(2);
   const absl::Status refused = roster.Attach(WorkerId(2));

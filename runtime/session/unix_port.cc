@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "core/check.h"
+#include "posix/peer_process.h"
 #include "posix/steady_clock.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"
@@ -74,7 +75,9 @@ void UnixPort::Start(Callbacks callbacks) {
 }
 
 absl::Status UnixPort::Send(const WorkerMessage& message) {
-  switch (SendPacket(socket_.get(), EncodeWorkerMessage(message), -1, /*may_block=*/true)) {
+  // The node is to see the end of this process, although a child may hold the socket.
+  const FileDescriptor process = std::holds_alternative<AttachWorker>(message) ? OwnProcessWatch() : FileDescriptor();
+  switch (SendPacket(socket_.get(), EncodeWorkerMessage(message), process.get(), /*may_block=*/true)) {
     case PacketResult::kDone:
       return absl::OkStatus();
     case PacketResult::kWouldBlock:

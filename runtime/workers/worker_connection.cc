@@ -93,7 +93,8 @@ WorkerGate::Notices WorkerConnection::MakeNotices() {
           .state_task =
               [weak = weak_from_this()](const StateTask& task) {
                 if (auto self = weak.lock()) self->state_.OnTask(task);
-              }};
+              },
+          .process = process_};
 }
 
 void WorkerConnection::Attached(const AttachWorker& attach, const CompleteRequest& complete) {
@@ -101,7 +102,12 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
   attaching_.reset();
   if (!complete.status.ok()) {
     lock.unlock();
-    return CallDone(attach.call, complete);
+    if (!absl::IsAlreadyExists(complete.status)) return CallDone(attach.call, complete);
+    CompleteRequest refused = complete;
+    const std::string holder = gate_->AttachedBy(attach.worker);
+    refused.status = absl::AlreadyExistsError(
+        absl::StrCat(complete.status.message(), holder.empty() ? "" : absl::StrCat("; ", holder, " has it")));
+    return CallDone(attach.call, refused);
   }
   --waiting_;
   if (closed_) {
@@ -343,6 +349,11 @@ void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(Re
 std::optional<WorkerId> WorkerConnection::AttachedWorker() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return closed_ ? std::nullopt : worker_;
+}
+
+bool WorkerConnection::IsAttaching() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return attaching_.has_value();
 }
 
 absl::Status WorkerConnection::On(const ShareStateCall& call) {

@@ -35,8 +35,14 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
                    Reply reply);
 
+  // Says who the worker is, for those who want to attach the same one. Before the first Receive.
+  void SetProcess(std::string name) { process_ = std::move(name); }
   // Takes a message of the worker. An error says that it makes no sense; the worker has not been told.
   absl::Status Receive(const WorkerMessage& message);
+  // The worker, while it is attached.
+  std::optional<WorkerId> AttachedWorker() const;
+  // Whether a worker waits to be attached.
+  bool IsAttaching() const;
   // Ends the connection, as the carrier is gone: a dead worker, unless it said good-bye with nothing waiting. A worker
   // that is being attached is detached when the core has answered.
   void Close();
@@ -74,8 +80,6 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
   // Starts a call about the worker's training state, with what `make` gives for it.
   void StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make);
-  // The worker, while it is attached.
-  std::optional<WorkerId> AttachedWorker() const;
   void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
   WorkerGate::Notices MakeNotices();
   void Attached(const AttachWorker& attach, const CompleteRequest& complete);
@@ -89,6 +93,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   const std::shared_ptr<SegmentBudget> budget_;  // likewise
   const std::string node_name_;
   const Reply reply_;
+  std::string process_;  // empty: unknown
   WorkerState state_;
 
   mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_

@@ -107,6 +107,12 @@ void WorkerGate::Detach(WorkerId worker, bool clean) {
   if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
 }
 
+std::string WorkerGate::AttachedBy(WorkerId worker) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = workers_.find(worker);
+  return found == workers_.end() ? "" : found->second->process;
+}
+
 void WorkerGate::Write(WriteResult write) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto found = requests_.find(write.request);

@@ -21,6 +21,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "absl/status/status.h"
 #include "core/buffer.h"
@@ -42,6 +43,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
     std::function<void(KeyId, Round)> round_complete;       // as TellRoundComplete
     std::function<void(const absl::Status&)> job_ended;     // as TellJobEnded, or when the gate closes
     std::function<void(const StateTask&)> state_task = {};  // of this worker, or of all
+    std::string process = {};                               // the worker, in words; empty: unknown
   };
 
   // `pool` is used until Close returns.
@@ -60,6 +62,8 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   // Posts a WorkerDetach, and forgets the worker's requests, whatever the core says of them later. REQUIRES: the
   // worker's Attach has succeeded.
   void Detach(WorkerId worker, bool clean);
+  // Returns the `process` of who is attached as this worker; empty when nobody is, or it is unknown.
+  std::string AttachedBy(WorkerId worker);
 
   // For the protocol thread, in the order of the actions.
   void Write(WriteResult write);

@@ -5,10 +5,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +18,7 @@
 #include "core/ids.h"
 #include "posix/descriptor_limit.h"
 #include "posix/peer_process.h"
+#include "posix/steady_clock.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -25,7 +28,7 @@ constexpr int kBatch = 64;
 // A worker that goes on sending what makes no sense is cut off.
 constexpr int kMaxMalformed = 100;
 // How long a process without free descriptors or memory waits before it accepts again.
-constexpr int kLackPauseMs = 100;
+constexpr absl::Duration kLackPause = absl::Milliseconds(100);
 
 void Wake(const FileDescriptor& wakeup) {
   const uint64_t one = 1;
@@ -37,19 +40,21 @@ void Wake(const FileDescriptor& wakeup) {
 
 absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, const std::string& group,
                                                                    MakeConnection make, TrafficCounters& counters,
-                                                                   Warn warn) {
+                                                                   Warn warn, absl::Duration attach_within) {
   absl::StatusOr<std::string> path = UnixPathOf(address);
   if (!path.ok()) return path.status();
   absl::StatusOr<FileDescriptor> listener = ListenOnUnix(*path, {.has_group = true, .group = group});
   if (!listener.ok()) return listener.status();
   return std::make_unique<WorkerServer>(*std::move(listener), *std::move(path), std::move(make), counters,
-                                        std::move(warn));
+                                        std::move(warn), attach_within);
 }
 
 WorkerServer::WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters,
-                           Warn warn)
+                           Warn warn, absl::Duration attach_within)
     : listener_(std::move(listener)),
       path_(std::move(path)),
+      file_(FindSocketFile(path_)),
+      attach_within_(attach_within),
       make_(std::move(make)),
       counters_(counters),
       warn_(std::move(warn)),
@@ -67,7 +72,7 @@ WorkerServer::~WorkerServer() {
     // Replies may still hold the channel; the worker shall see the end now.
     shutdown(worker.channel->fd(), SHUT_RDWR);
   }
-  unlink(path_.c_str());
+  RemoveSocketFile(path_, file_);
 }
 
 void WorkerServer::Start() {
@@ -80,6 +85,9 @@ void WorkerServer::Work() {
     for (Worker& worker : workers_) {
       worker.channel->Flush();
       Read(worker);
+      const Timestamp now = SteadyNow();
+      if (worker.connection->IsAttaching()) worker.attach_until = now + attach_within_;
+      if (!worker.connection->AttachedWorker().has_value() && now >= worker.attach_until) worker.ended = true;
       if (!worker.ended && !worker.channel->broken()) continue;
       worker.ended = true;
       worker.connection->Close();
@@ -92,15 +100,18 @@ void WorkerServer::Work() {
 
 void WorkerServer::Wait() {
   std::vector<pollfd> items;
+  Timestamp until = is_lacking_ ? SteadyNow() + kLackPause : kNever;
   items.push_back({wakeup_->get(), POLLIN, 0});
   for (const Worker& worker : workers_) {
     const int out = worker.channel->wants_write() ? POLLOUT : 0;
     items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
     items.push_back({worker.process.get(), POLLIN, 0});  // poll passes over an invalid one
+    if (!worker.connection->AttachedWorker().has_value()) until = std::min(until, worker.attach_until);
   }
   const bool accepting = workers_.size() < kMaxWorkersPerNode && !is_lacking_;
   if (accepting) items.push_back({listener_.get(), POLLIN, 0});
-  poll(items.data(), items.size(), is_lacking_ ? kLackPauseMs : -1);
+  const absl::Duration pause = std::max(until - SteadyNow(), absl::ZeroDuration());
+  poll(items.data(), items.size(), until == kNever ? -1 : static_cast<int>(absl::ToInt64Milliseconds(pause)) + 1);
   uint64_t count = 0;
   (void)!read(wakeup_->get(), &count, sizeof(count));
 }
@@ -112,10 +123,13 @@ void WorkerServer::Accept() {
     is_lacking_ = false;
     Worker worker;
     worker.process = WatchPeerProcess(socket.get());
+    worker.attach_until = SteadyNow() + attach_within_;
+    const pid_t process = PeerProcess(socket.get());
     worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
     worker.connection = make_([channel = worker.channel](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
       channel->Send(reply, std::move(segment));
     });
+    if (process > 0) worker.connection->SetProcess(absl::StrCat("process ", process));
     workers_.push_back(std::move(worker));
   }
 }
@@ -142,7 +156,7 @@ void WorkerServer::Read(Worker& worker) {
   }
 }
 
-void WorkerServer::Take(Worker& worker, const Packet& packet) {
+void WorkerServer::Take(Worker& worker, Packet& packet) {
   absl::Status status;
   if (packet.truncated) {
     status = absl::InvalidArgumentError(absl::StrCat("expected at most ", kMaxSessionMessageBytes, " bytes, got more"));
@@ -150,6 +164,8 @@ void WorkerServer::Take(Worker& worker, const Packet& packet) {
     status = message.status();
   } else {
     status = worker.connection->Receive(*message);
+    // The worker knows best which process it is: not every kernel tells, and none the number in another namespace.
+    if (packet.file.valid() && std::holds_alternative<AttachWorker>(*message)) worker.process = std::move(packet.file);
   }
   if (status.ok()) return;
   counters_.CountRejectedWorkerMessage();

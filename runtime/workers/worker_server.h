@@ -1,7 +1,8 @@
 // Listens for a node's workers on an AF_UNIX socket and carries their messages, on a thread of its own.
 //
 // Thread-compatible: made and destroyed by the host. A worker whose messages make no sense is told so, and cut off when
-// it goes on. One whose process has ended is gone, although a child of it may hold its socket.
+// it goes on. One whose process has ended is gone, although a child of it may hold its socket. Whoever connects and
+// attaches no worker is cut off in time, since connections are bounded.
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 
@@ -9,10 +10,13 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "core/time.h"
 #include "posix/file_descriptor.h"
 #include "posix/unix_socket.h"
 #include "runtime/transport/traffic_counters.h"
@@ -25,13 +29,16 @@ class WorkerServer {
  public:
   using MakeConnection = std::function<std::shared_ptr<WorkerConnection>(WorkerConnection::Reply)>;
   using Warn = std::function<void(const std::string& text)>;
+  // So long a connection stays without a worker that is attached or waits for that.
+  static constexpr absl::Duration kAttachWithin = absl::Seconds(10);
 
   // Listens on unix:/path at once, for this user and the file's group, which `group` names if it is not empty. Workers
   // are heard after Start. `counters` outlives this. `warn` is called on the server's thread.
   static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, const std::string& group,
-                                                              MakeConnection make, TrafficCounters& counters,
-                                                              Warn warn);
-  WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters, Warn warn);
+                                                              MakeConnection make, TrafficCounters& counters, Warn warn,
+                                                              absl::Duration attach_within = kAttachWithin);
+  WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters, Warn warn,
+               absl::Duration attach_within);
   WorkerServer(const WorkerServer&) = delete;
   WorkerServer& operator=(const WorkerServer&) = delete;
   // Sends what waits as far as there is room, closes all sockets and removes the socket's file.
@@ -43,7 +50,8 @@ class WorkerServer {
   struct Worker {
     std::shared_ptr<WorkerChannel> channel;        // shared with the connection's replies
     std::shared_ptr<WorkerConnection> connection;  // shared with its requests
-    FileDescriptor process;                        // see WatchPeerProcess
+    FileDescriptor process;                        // see WatchPeerProcess and OwnProcessWatch
+    Timestamp attach_until;                        // its end, if it has not asked to be attached by then
     int malformed = 0;
     bool ended = false;
   };
@@ -55,10 +63,12 @@ class WorkerServer {
   // again after a pause.
   void OnRefused(int error);
   void Read(Worker& worker);
-  void Take(Worker& worker, const Packet& packet);
+  void Take(Worker& worker, Packet& packet);
 
   const FileDescriptor listener_;
   const std::string path_;
+  const std::optional<SocketFile> file_;  // at the path
+  const absl::Duration attach_within_;
   const MakeConnection make_;
   TrafficCounters& counters_;
   const Warn warn_;

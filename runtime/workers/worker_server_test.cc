@@ -4,7 +4,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <future>
@@ -14,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/unix_socket.h"
@@ -30,16 +34,20 @@ class WorkerServerTest : public testing::Test {
     std::string directory = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
     ASSERT_NE(mkdtemp(directory.data()), nullptr);
     path_ = directory + "/n1";
+    Serve(WorkerServer::kAttachWithin);
+    socket_ = ConnectToUnix(path_).value();
+  }
+  void Serve(absl::Duration attach_within) {
+    server_.reset();
     auto server = WorkerServer::Listen(
         "unix:" + path_, /*group=*/"",
         [this](WorkerConnection::Reply reply) {
           return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
         },
-        counters_, [this](const std::string& text) { warnings_.push_back(text), warned_.set_value(); });
+        counters_, [this](const std::string& text) { warnings_.push_back(text), warned_.set_value(); }, attach_within);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     server_->Start();
-    socket_ = ConnectToUnix(path_).value();
   }
 
   void Send(const std::string& bytes) { EXPECT_EQ(SendPacket(socket_.get(), bytes, -1, true), PacketResult::kDone); }
@@ -126,6 +134,74 @@ TEST_F(WorkerServerTest, WantOfDescriptorsIsToldOnceAndPasses) {
   server_.reset();
   EXPECT_EQ(warnings_.size(), 1u);
   EXPECT_THAT(warnings_.at(0), testing::HasSubstr("has to wait: Too many open files; this process may have 6 descr"));
+}
+
+TEST_F(WorkerServerTest, SilentConnectionsMakeRoomForWorkers) {
+  Serve(absl::Milliseconds(20));
+  std::vector<FileDescriptor> silent;
+  for (size_t i = 0; i < kMaxWorkersPerNode; ++i) silent.push_back(ConnectToUnix(path_).value());
+  socket_ = ConnectToUnix(path_).value();
+  Attach();
+  Packet packet;
+  for (const FileDescriptor& connection : silent) {
+    EXPECT_EQ(ReceivePacket(connection.get(), 100, true, packet), PacketResult::kClosed);
+  }
+  Send(EncodeWorkerMessage(BarrierCall{CallId(2)}));
+  EXPECT_TRUE(std::holds_alternative<WorkerBarrier>(NextCall())) << "one that is attached stays";
+}
+
+TEST_F(WorkerServerTest, AWorkerMayWaitToBeAttached) {
+  Serve(absl::Milliseconds(1));
+  const FileDescriptor silent = ConnectToUnix(path_).value();
+  socket_ = ConnectToUnix(path_).value();
+  Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
+  const auto call = std::get<WorkerAttach>(NextCall());
+  Packet packet;
+  EXPECT_EQ(ReceivePacket(silent.get(), 100, true, packet), PacketResult::kClosed) << "time has passed";
+  gate_->Complete({call.request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
+}
+
+TEST_F(WorkerServerTest, TheEndOfTheProcessThatAWorkerNamesIsItsEnd) {
+  int ends[2] = {};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const FileDescriptor parent(ends[0]);
+  const FileDescriptor child(ends[1]);
+  const pid_t process = fork();
+  if (process == 0) {
+    close(ends[0]);
+    char byte = 0;
+    (void)!read(ends[1], &byte, 1);  // until the parent lets it go
+    _exit(0);
+  }
+  const FileDescriptor watch(static_cast<int>(syscall(SYS_pidfd_open, process, 0)));
+  ASSERT_TRUE(watch.valid());
+  const std::string attach = EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)});
+  ASSERT_EQ(SendPacket(socket_.get(), attach, watch.get(), true), PacketResult::kDone);
+  gate_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
+  ASSERT_EQ(write(parent.get(), "", 1), 1);
+  ASSERT_EQ(waitpid(process, nullptr, 0), process);
+  EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean) << "this process holds the socket still";
+}
+
+TEST_F(WorkerServerTest, WhoComesSecondIsToldWhoIsThere) {
+  Attach();
+  const FileDescriptor first = std::exchange(socket_, ConnectToUnix(path_).value());
+  Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
+  const RequestId request = std::get<WorkerAttach>(NextCall()).request;
+  gate_->Complete({request, absl::AlreadyExistsError("worker 0 is attached already"), KeyId(), Round()});
+  EXPECT_EQ(std::get<CallCompleted>(Receive()).status,
+            absl::AlreadyExistsError(absl::StrCat("worker 0 is attached already; process ", getpid(), " has it")));
+}
+
+TEST_F(WorkerServerTest, TheFileOfAnotherServerStays) {
+  Attach();
+  unlink(path_.c_str());
+  const auto other = ListenOnUnix(path_);
+  ASSERT_TRUE(other.ok()) << other.status();
+  server_.reset();
+  EXPECT_TRUE(ConnectToUnix(path_).ok());
 }
 
 TEST_F(WorkerServerTest, TheSocketsFileGoesWithTheServer) {
