@@ -2,11 +2,23 @@
 
 #include <cstdint>
 
+#include "absl/strings/string_view.h"
+
 namespace banyan {
 namespace {
 
-// How many bytes the printable character at `position` takes; 0 when there is none. Refuses overlong forms, surrogates
-// and what lies beyond U+10FFFF.
+// Whether the character of these bytes turns the direction of writing: behind it the rest of a line can look like
+// another text.
+bool TurnsDirection(absl::string_view character) {
+  const bool is_arabic_mark = character == "\xd8\x9c";
+  if (character.size() != 3 || character[0] != '\xe2') return is_arabic_mark;
+  const auto last = static_cast<uint8_t>(character[2]);
+  if (character[1] == '\x81') return last >= 0xa6 && last <= 0xa9;
+  return character[1] == '\x80' && (last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae));
+}
+
+// How many bytes the printable character at `position` takes; 0 when there is none. Refuses overlong forms, surrogates,
+// what lies beyond U+10FFFF, and marks that turn the direction of writing.
 size_t CharacterBytes(const std::string& text, size_t position) {
   const auto byte = [&text](size_t i) { return static_cast<uint8_t>(i < text.size() ? text[i] : 0); };
   const uint8_t first = byte(position);
@@ -19,7 +31,9 @@ size_t CharacterBytes(const std::string& text, size_t position) {
   const uint8_t second = byte(position + 1);
   const bool is_overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
   const bool is_beyond = (first == 0xed && second >= 0xa0) || (first == 0xf4 && second >= 0x90);
-  return is_overlong || is_beyond ? 0 : length;
+  const bool is_control = first == 0xc2 && second < 0xa0;
+  const bool turns = TurnsDirection(absl::string_view(text).substr(position, length));
+  return is_overlong || is_beyond || is_control || turns ? 0 : length;
 }
 
 }  // namespace

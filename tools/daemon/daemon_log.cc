@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
+#include "core/printable.h"
 #include "spdlog/spdlog.h"
 #include "tools/daemon/log_sink.h"
 
@@ -44,34 +46,24 @@ LogFunction MakeDaemonLog(const DaemonLogOptions& options) {
   logger->set_level(spdlog::level::from_str(options.level));
   return [logger, json = options.json](LogLevel level, absl::string_view text) {
     // Without a format: braces in a peer's text are just braces.
-    const std::string line = json ? JsonString(text) : PrintableLine(text);
+    const std::string line = json ? JsonString(text) : EscapeUnprintable(text);
     logger->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));
   };
 }
 
-std::string PrintableLine(absl::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    if (absl::ascii_iscntrl(c)) {
-      absl::StrAppendFormat(&line, "\\x%02x", static_cast<unsigned char>(c));
-    } else {
-      line.push_back(c);
-    }
-  }
-  return line;
-}
-
 std::string JsonString(absl::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  while (!text.empty()) {
+    const auto c = static_cast<unsigned char>(text[0]);
+    const size_t bytes = PrintableBytes(text);
     if (c == '"' || c == '\\') {
-      quoted.push_back('\\');
-      quoted.push_back(c);
-    } else if (absl::ascii_iscntrl(c)) {
-      absl::StrAppendFormat(&quoted, "\\u%04x", static_cast<unsigned char>(c));
+      quoted.append({'\\', text[0]});
+    } else if (bytes > 0) {
+      quoted.append(text.data(), bytes);
     } else {
-      quoted.push_back(c);
+      absl::StrAppendFormat(&quoted, absl::ascii_iscntrl(c) ? "\\u%04x" : "\\\\x%02x", c);
     }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   return quoted + "\"";
 }

@@ -27,9 +27,8 @@ using LogFunction = std::function<void(LogLevel level, absl::string_view text)>;
 //   {"time":"2026-11-21T06:12:01.123+00:00","level":"info","process":"n3","text":"joined the job as node 3"}
 LogFunction MakeDaemonLog(const DaemonLogOptions& options);
 
-// `text` as one line without control characters, whatever a peer has put into it.
-std::string PrintableLine(absl::string_view text);
-// `text` as a JSON string with its quotes; bytes that are not ASCII are kept.
+// `text` as a JSON string with its quotes, whatever a peer has put into it: printable characters are kept, and bytes
+// that are no UTF-8 are shown as \xNN.
 std::string JsonString(absl::string_view text);
 
 }  // namespace banyan

@@ -37,8 +37,13 @@ TEST(DaemonLogTest, LeavesOutWhatIsBelowItsLevel) {
   }
 }
 
+TEST(DaemonLogTest, AJsonLineIsUtf8WhateverAPeerSays) {
+  EXPECT_EQ(JsonString("K\xc3\xb6ln \xff\xc3"), "\"K\xc3\xb6ln \\\\xff\\\\xc3\"");
+  EXPECT_EQ(JsonString("\xe2\x80\xae"), "\"\\\\xe2\\\\x80\\\\xae\"") << "right to left from here on";
+}
+
 TEST(DaemonLogTest, APeerCannotForgeALine) {
-  EXPECT_EQ(PrintableLine("a\nb\x1b[2J{}%s"), "a\\x0ab\\x1b[2J{}%s");
+  EXPECT_THAT(Log({.process = "n3"}, LogLevel::kInfo, "a\nb\x1b[2J{}%s"), HasSubstr("n3: a\\x0ab\\x1b[2J{}%s\n"));
   EXPECT_EQ(JsonString("a\n\"\\\x01"), R"("a\u000a\"\\\u0001")");
   EXPECT_THAT(Log({.process = "n3"}, LogLevel::kInfo, "{} {0} %v"), HasSubstr("n3: {} {0} %v\n"));
 }

@@ -12,9 +12,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "core/printable.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
-#include "tools/daemon/daemon_log.h"
 
 namespace banyan {
 namespace {
@@ -61,7 +61,7 @@ absl::StatusOr<Answer> AskChrony(const std::string& chronyc) {
   return answer;
 }
 
-std::string Shown(const std::string& text) { return PrintableLine(text.substr(0, kMostShown)); }
+std::string Shown(const std::string& text) { return EscapeUnprintable(text.substr(0, kMostShown)); }
 
 std::string Milliseconds(absl::Duration duration) {
   return absl::StrFormat("%.3f ms", absl::ToDoubleMilliseconds(duration));
@@ -112,11 +112,11 @@ absl::StatusOr<ClockTracking> ParseTracking(absl::string_view line) {
       std::isnan(offset) || std::isnan(root_delay) || std::isnan(root_dispersion)) {
     return refuse();
   }
-  tracking.reference = PrintableLine(fields[1]);
+  tracking.reference = EscapeUnprintable(fields[1]);
   tracking.offset = absl::Seconds(std::abs(offset));
   tracking.root_delay = absl::Seconds(root_delay);
   tracking.root_dispersion = absl::Seconds(root_dispersion);
-  tracking.leap = PrintableLine(fields[13]);
+  tracking.leap = EscapeUnprintable(fields[13]);
   return tracking;
 }
 

@@ -6,7 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "tools/daemon/daemon_log.h"
+#include "core/printable.h"
 
 namespace banyan {
 namespace {
@@ -21,8 +21,8 @@ std::string EncodeReport(const CheckResults& results) {
   std::string text;
   for (const CheckResult& result : results) {
     // One line has no tab either.
-    absl::StrAppend(&text, result.ok ? kOk : kFix, "\t", PrintableLine(result.name), "\t", PrintableLine(result.value),
-                    "\t", PrintableLine(result.text), "\n");
+    absl::StrAppend(&text, result.ok ? kOk : kFix, "\t", EscapeUnprintable(result.name), "\t",
+                    EscapeUnprintable(result.value), "\t", EscapeUnprintable(result.text), "\n");
   }
   return text;
 }
@@ -35,12 +35,12 @@ absl::StatusOr<CheckResults> DecodeReport(absl::string_view text) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected ok or fix, a name, a value and a text with tabs between, "
                        "got '",
-                       PrintableLine(line), "'"));
+                       EscapeUnprintable(line), "'"));
     }
-    results.push_back({.name = PrintableLine(fields[1]),
+    results.push_back({.name = EscapeUnprintable(fields[1]),
                        .ok = fields[0] == kOk,
-                       .text = PrintableLine(fields[3]),
-                       .value = PrintableLine(fields[2])});
+                       .text = EscapeUnprintable(fields[3]),
+                       .value = EscapeUnprintable(fields[2])});
   }
   if (results.empty()) return absl::InvalidArgumentError("expected a line for each check, got none");
   return results;

@@ -81,7 +81,7 @@ Reason NameFault(absl::string_view host) {
         !label.empty() && label.size() <= kLongestLabel && label.front() != '-' && label.back() != '-' &&
         std::all_of(label.begin(), label.end(), [](char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_'; });
     if (right) continue;
-    return absl::StrCat("'", absl::Utf8SafeCHexEscape(host),
+    return absl::StrCat("'", absl::CHexEscape(host),
                         "' is no host name, which has letters, digits, '-' and '_' with single dots between");
   }
   return std::nullopt;
@@ -116,10 +116,10 @@ Reason HostFault(absl::string_view host, Use use) {
   if (host == "*") return std::nullopt;
   if (host.front() == '[') {
     if (host.back() == ']' && IsIpv6(host.substr(1, host.size() - 2))) return std::nullopt;
-    return absl::StrCat("'", absl::Utf8SafeCHexEscape(host), "' is no IPv6 address in brackets, such as [fd00::1]");
+    return absl::StrCat("'", absl::CHexEscape(host), "' is no IPv6 address in brackets, such as [fd00::1]");
   }
   if (absl::StrContains(host, ':')) {
-    return absl::StrCat("an IPv6 address needs brackets: [", absl::Utf8SafeCHexEscape(host), "]");
+    return absl::StrCat("an IPv6 address needs brackets: [", absl::CHexEscape(host), "]");
   }
   return LooksLikeIpv4(host) ? Ipv4Fault(host) : NameFault(host);
 }
@@ -133,8 +133,8 @@ Reason PortFault(absl::string_view digits, Use use) {
   if (is_number && absl::SimpleAtoi(digits, &port) && port >= least && port <= kMostPort) return std::nullopt;
   const std::string range = absl::StrCat("ports go from ", least, " to ", kMostPort);
   if (digits.empty()) return absl::StrCat("the port is missing after the ':'; ", range);
-  return absl::StrCat("'", absl::Utf8SafeCHexEscape(digits), "' is no port",
-                      is_number && port == 0 ? " to connect to" : "", "; ", range);
+  return absl::StrCat("'", absl::CHexEscape(digits), "' is no port", is_number && port == 0 ? " to connect to" : "",
+                      "; ", range);
 }
 
 // Looks at host:port.
@@ -154,7 +154,7 @@ Reason PlaceFault(absl::string_view text, Use use) {
 
 absl::Status Refuse(absl::string_view form, absl::string_view address, const Reason& reason) {
   return absl::InvalidArgumentError(absl::StrCat("expected an address of the form ", form, ", got '",
-                                                 absl::Utf8SafeCHexEscape(address.substr(0, kLongestHost)), "'",
+                                                 absl::CHexEscape(address.substr(0, kLongestHost)), "'",
                                                  reason.has_value() ? absl::StrCat(": ", *reason) : ""));
 }
 

@@ -21,7 +21,7 @@ constexpr size_t kLongestName = 64;
 
 std::string Quote(absl::string_view text) {
   const absl::string_view shown = text.substr(0, kLongestQuote);
-  return absl::StrCat("'", absl::Utf8SafeCHexEscape(shown), shown.size() < text.size() ? "..." : "", "'");
+  return absl::StrCat("'", absl::CHexEscape(shown), shown.size() < text.size() ? "..." : "", "'");
 }
 
 std::string Bounds(const NumberRange& range) {
