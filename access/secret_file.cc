@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "posix/file_descriptor.h"
 
 namespace banyan {
@@ -24,6 +27,14 @@ absl::Status Unreadable(const std::string& path, int error) {
   return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot be read"));
 }
 
+// Whether this process is of that group.
+bool HasGroup(gid_t group) {
+  if (group == getegid()) return true;
+  std::vector<gid_t> groups(static_cast<size_t>(std::max(0, getgroups(0, nullptr))));
+  if (getgroups(static_cast<int>(groups.size()), groups.data()) < 0) return false;
+  return std::find(groups.begin(), groups.end(), group) != groups.end();
+}
+
 absl::Status CheckOwner(const std::string& path, const struct stat& facts, absl::string_view what) {
   if (!S_ISREG(facts.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
   if (facts.st_uid != geteuid() && facts.st_uid != 0) {
@@ -31,8 +42,13 @@ absl::Status CheckOwner(const std::string& path, const struct stat& facts, absl:
         absl::StrCat(path, ": expected ", what, " of this user or of root, and user ", facts.st_uid, " owns it"));
   }
   if ((facts.st_mode & kOthers) == 0) return absl::OkStatus();
+  // As Kubernetes hands a secret to the group of a pod (fsGroup).
+  const bool is_handed = facts.st_uid == 0 && (facts.st_mode & (kOthers & ~S_IRGRP)) == 0 && HasGroup(facts.st_gid);
+  if (is_handed) return absl::OkStatus();
   return absl::PermissionDeniedError(
-      absl::StrCat(path, ": others may read or write ", what, "; `chmod 600 ", path, "`, or make a new one"));
+      absl::StrFormat("%s: expected %s that its owner alone may read, or that is root's and its group, one of this "
+                      "process, may read; got mode %04o of user %d and group %d; `chmod 600 %s`, or make a new one",
+                      path, what, facts.st_mode & 07777, facts.st_uid, facts.st_gid, path));
 }
 
 bool IsOfToken(char letter) {
@@ -57,6 +73,8 @@ absl::StatusOr<std::string> ReadSecretFile(const std::string& path, absl::string
         absl::StrCat(path, ": is not ", what, ", but longer than ", kMostBytes, " bytes"));
   }
   text.resize(static_cast<size_t>(got));
+  constexpr absl::string_view kByteOrderMark = "\xef\xbb\xbf";  // some editors begin a file with it
+  if (absl::StartsWith(text, kByteOrderMark)) text.erase(0, kByteOrderMark.size());
   return text;
 }
 

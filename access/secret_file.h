@@ -10,8 +10,8 @@
 namespace banyan {
 
 // Returns the text of the file at `path`, which holds `what` ("a secret key"). NOT_FOUND when there is none;
-// PERMISSION_DENIED when others than its owner, who is this user or root, may read or write it; INVALID_ARGUMENT when
-// it is too long.
+// PERMISSION_DENIED when others than its owner, who is this user or root, may read or write it, unless root hands it to
+// a group of this process to read; INVALID_ARGUMENT when it is too long.
 absl::StatusOr<std::string> ReadSecretFile(const std::string& path, absl::string_view what);
 
 // Returns the token that the file at `path` consists of, for whoever asks over HTTP. INVALID_ARGUMENT when it is none:

@@ -105,10 +105,17 @@ absl::Status DirectoryRecordStore::Lock() {
   if (!file.ok()) return file.status();
   if (flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return FileError("lock", path);
-    return absl::FailedPreconditionError(
-        absl::StrCat(directory_, " is in use by another process; stop it or choose another directory"));
+    const absl::StatusOr<std::string> holder = ReadFile(path);
+    int pid = 0;
+    const bool is_known = holder.ok() && absl::SimpleAtoi(*holder, &pid);
+    return absl::FailedPreconditionError(absl::StrCat(directory_, " is in use by ",
+                                                      is_known ? absl::StrCat("process ", pid) : "another process",
+                                                      "; stop it or choose another directory"));
   }
   lock_ = *std::move(file);
+  // For whoever finds it locked.
+  if (ftruncate(lock_.get(), 0) != 0) return FileError("shorten", path);
+  if (absl::Status status = WriteWhole(lock_.get(), absl::StrCat(getpid(), "\n"), path); !status.ok()) return status;
   return absl::OkStatus();
 }
 

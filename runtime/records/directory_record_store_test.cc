@@ -1,6 +1,7 @@
 #include "runtime/records/directory_record_store.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -264,7 +265,7 @@ TEST_F(DirectoryRecordStoreTest, TwoProcessesDoNotShareADirectory) {
   ASSERT_TRUE(Open().ok());
   const absl::Status second = storage_.NewStore()->Open().status();
   EXPECT_EQ(second.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(second.message()), HasSubstr("another process"));
+  EXPECT_THAT(std::string(second.message()), HasSubstr(absl::StrCat("is in use by process ", getpid())));
 }
 
 TEST_F(DirectoryRecordStoreTest, MakesItsDirectoryAndThoseAroundIt) {

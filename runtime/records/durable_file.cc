@@ -9,21 +9,41 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string FolderAround(const std::string& path) {
+  const fs::path around = fs::path(path).parent_path();
+  return around.empty() ? "." : around.string();
+}
+
+// Makes the directory, and those around it for everybody, and forces their names to the disk.
+absl::Status MakeDirectories(const std::string& path, mode_t mode) {
+  const std::string around = FolderAround(path);
+  if (mkdir(path.c_str(), mode) == 0) return SyncDirectory(around);
+  if (errno == EEXIST) return absl::OkStatus();
+  if (errno != ENOENT || around == path) return FileError("create the directory", path);
+  if (absl::Status made = MakeDirectories(around, 0777); !made.ok()) return made;
+  if (mkdir(path.c_str(), mode) == 0) return SyncDirectory(around);
+  return errno == EEXIST ? absl::OkStatus() : FileError("create the directory", path);
+}
+
+}  // namespace
 
 absl::Status FileError(absl::string_view doing, absl::string_view path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", doing, " ", path));
 }
 
 absl::Status MakeDirectory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  // Whatever keeps those around it from being made keeps this one too.
-  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? absl::OkStatus() : FileError("create the directory", path);
+  if (absl::Status made = MakeDirectories(path, 0700); !made.ok()) return made;
+  // An earlier start may have ended between making it and this. Not every user may read what is around it.
+  SyncDirectory(FolderAround(path)).IgnoreError();
+  return absl::OkStatus();
 }
 
 absl::StatusOr<FileDescriptor> OpenFile(const std::string& path, int flags) {

@@ -15,7 +15,8 @@ namespace banyan {
 // Returns the error of the last system call, which failed while `doing` something with `path`.
 absl::Status FileError(absl::string_view doing, absl::string_view path);
 
-// Makes the directory, for this user alone, and those around it; one that is there is no error.
+// Makes the directory, for this user alone, and those around it, all of whose names survive a loss of power; one that
+// is there is no error.
 absl::Status MakeDirectory(const std::string& path);
 // Opens `path` with these flags of open(2), and makes it for this user alone if O_CREAT is among them.
 absl::StatusOr<FileDescriptor> OpenFile(const std::string& path, int flags);
