@@ -56,17 +56,45 @@ absl::Status ReadAnswer(const std::string& url, const HttpAnswer& answer, Messag
 
 }  // namespace
 
-EtcdClient::EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout)
-    : endpoints_(std::move(endpoints)), timeout_(timeout) {
+EtcdClient::EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout, EtcdAccess access)
+    : endpoints_(std::move(endpoints)), timeout_(timeout), access_(std::move(access)), http_(access_.tls) {
   BANYAN_CHECK(!endpoints_.empty());
+}
+
+absl::Status EtcdClient::Authenticate(const std::string& endpoint) {
+  const absl::StatusOr<std::string> password = access_.password();
+  if (!password.ok()) return password.status();
+  etcd::AuthenticateRequest request;
+  request.set_name(access_.user);
+  request.set_password(*password);
+  const std::string url = absl::StrCat(endpoint, "/v3/auth/authenticate");
+  const absl::StatusOr<HttpAnswer> answer = http_.Post(url, ToJson(request), timeout_);
+  if (!answer.ok()) return answer.status();
+  etcd::AuthenticateResponse response;
+  const absl::Status status = ReadAnswer(url, *answer, response);
+  token_ = response.token();
+  return status;
+}
+
+absl::Status EtcdClient::CallOne(const std::string& endpoint, absl::string_view path, const std::string& json,
+                                 Message& response) {
+  if (!access_.user.empty() && token_.empty()) {
+    if (absl::Status status = Authenticate(endpoint); !status.ok()) return status;
+  }
+  const std::string url = absl::StrCat(endpoint, path);
+  const absl::StatusOr<HttpAnswer> answer = http_.Post(url, json, timeout_, token_);
+  return answer.ok() ? ReadAnswer(url, *answer, response) : answer.status();
 }
 
 absl::Status EtcdClient::CallAny(absl::string_view path, const std::string& json, Message& response) {
   std::string reasons;
   for (size_t tries = 0; tries < endpoints_.size(); ++tries) {
-    const std::string url = absl::StrCat(endpoints_[answering_], path);
-    const absl::StatusOr<HttpAnswer> answer = http_.Post(url, json, timeout_);
-    const absl::Status status = answer.ok() ? ReadAnswer(url, *answer, response) : answer.status();
+    absl::Status status = CallOne(endpoints_[answering_], path, json, response);
+    // A token ends in time, and when etcd's users change.
+    const bool is_old_token = absl::IsUnauthenticated(status) || absl::IsInvalidArgument(status);
+    if (is_old_token && !std::exchange(token_, {}).empty()) {
+      status = CallOne(endpoints_[answering_], path, json, response);
+    }
     if (!absl::IsUnavailable(status)) return status;
     answering_ = (answering_ + 1) % endpoints_.size();
     absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", status.message());

@@ -4,6 +4,7 @@
 #define BANYAN_RUNTIME_ETCD_ETCD_CLIENT_H_
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,19 @@
 
 namespace banyan {
 
+// As whom a scheduler uses etcd.
+struct EtcdAccess {
+  std::string user;  // empty: nobody
+  // Returns the user's password, whenever it is needed.
+  std::function<absl::StatusOr<std::string>()> password = nullptr;
+  HttpTls tls = {};
+};
+
 class EtcdClient : public EtcdApi {
  public:
   // `endpoints`: http://host:port or https://host:port, at least one. A member that has not answered in `timeout` is
   // given up and the next one is asked.
-  EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout);
+  EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout, EtcdAccess access = {});
 
   absl::StatusOr<etcd::RangeResponse> Read(const etcd::RangeRequest& request) override;
   absl::StatusOr<etcd::TxnResponse> Commit(const etcd::TxnRequest& request) override;
@@ -34,9 +43,16 @@ class EtcdClient : public EtcdApi {
   // Asks the members in turn, first the one that answered last.
   absl::Status CallAny(absl::string_view path, const std::string& json, google::protobuf::Message& response);
 
+  absl::Status CallOne(const std::string& endpoint, absl::string_view path, const std::string& json,
+                       google::protobuf::Message& response);
+  // Gets a token for the user.
+  absl::Status Authenticate(const std::string& endpoint);
+
   const std::vector<std::string> endpoints_;
   const absl::Duration timeout_;
+  const EtcdAccess access_;
   HttpClient http_;
+  std::string token_;     // of the user; empty: to be got
   size_t answering_ = 0;  // the member that answered last
 };
 

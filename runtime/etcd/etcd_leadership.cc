@@ -106,7 +106,8 @@ bool EtcdLeadership::RenewOnce() {
   std::string why_silent;
   if (!answer.ok()) {
     why_silent = std::string(answer.status().message());
-    if (!absl::IsUnavailable(answer.status())) lease_.End();
+    // Any other refusal may pass before the lease ends.
+    if (absl::IsNotFound(answer.status())) lease_.End();
   } else if (answer->ttl() <= 0) {
     why_silent = "etcd has ended the lease";
     lease_.End();

@@ -105,6 +105,17 @@ TEST_F(EtcdLeadershipTest, TheLeaseIsKeptAlive) {
   EXPECT_TRUE(Leads(*leadership));
 }
 
+TEST_F(EtcdLeadershipTest, ARefusalThatPassesCostsNoLease) {
+  const auto leadership = New("tcp://a:1", absl::Milliseconds(600));
+  ASSERT_TRUE(leadership->Campaign().ok());
+  const Timestamp first = leadership->LeadsUntil();
+  etcd_.FailAfter(0, FakeEtcdLoss::kRequest, 1, absl::ResourceExhaustedError("etcdserver: too many requests"));
+  while (leadership->LeadsUntil() < first + absl::Seconds(1) && Leads(*leadership)) {
+    absl::SleepFor(absl::Milliseconds(1));
+  }
+  EXPECT_TRUE(Leads(*leadership));
+}
+
 TEST_F(EtcdLeadershipTest, ALeaseThatIsNotRenewedIsLost) {
   const auto first = New("tcp://a:1", absl::Milliseconds(60));
   ASSERT_TRUE(first->Campaign().ok());

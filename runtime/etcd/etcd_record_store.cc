@@ -38,8 +38,8 @@ const etcd::KeyValue* FirstOf(const etcd::TxnResponse& response, int index) {
 }  // namespace
 
 EtcdRecordStore::EtcdRecordStore(std::unique_ptr<EtcdApi> api, absl::string_view job, LeaderFence fence,
-                                 const Leadership* leadership)
-    : api_(std::move(api)), keys_(job), fence_(std::move(fence)), leadership_(leadership) {}
+                                 const Leadership* leadership, RecordSeal seal)
+    : api_(std::move(api)), keys_(job), fence_(std::move(fence)), leadership_(leadership), seal_(std::move(seal)) {}
 
 template <typename Answer>
 absl::StatusOr<Answer> EtcdRecordStore::Ask(const std::function<absl::StatusOr<Answer>()>& call) const {
@@ -108,7 +108,9 @@ absl::Status EtcdRecordStore::ReadParts(const std::string& prefix, std::string& 
     const std::string expected = EtcdPartKey(prefix, bytes.size());
     if (part.key() != expected)
       return Damaged(expected, absl::StrCat("the key is missing, though there is ", part.key()));
-    bytes += part.value();
+    const absl::StatusOr<std::string> opened = seal_.Open(part.key(), part.value());
+    if (!opened.ok()) return Damaged(part.key(), opened.status().message());
+    bytes += *opened;
   }
   return absl::OkStatus();
 }
@@ -184,7 +186,8 @@ absl::Status EtcdRecordStore::PutParts(const std::string& prefix, uint64_t offse
                                        Operations last, uint64_t next) {
   while (true) {
     const absl::string_view part = bytes.substr(0, kPartBytes);
-    const etcd::RequestOp put = EtcdPutOp(EtcdPartKey(prefix, offset), part);
+    const std::string key = EtcdPartKey(prefix, offset);
+    const etcd::RequestOp put = EtcdPutOp(key, seal_.Close(key, part));
     bytes.remove_prefix(part.size());
     offset += part.size();
     if (bytes.empty()) {

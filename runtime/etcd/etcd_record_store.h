@@ -28,6 +28,7 @@
 #include "runtime/etcd/etcd_api.h"
 #include "runtime/etcd/etcd_keys.h"
 #include "runtime/etcd/etcd_requests.h"
+#include "runtime/etcd/record_seal.h"
 
 namespace banyan {
 
@@ -36,8 +37,10 @@ class EtcdRecordStore : public RecordStore {
   // Bytes of one part, so that a request stays below etcd's 1.5 MB.
   static constexpr size_t kPartBytes = size_t{1} << 20;
 
-  // `fence` is what `leadership` rests on; that outlives this.
-  EtcdRecordStore(std::unique_ptr<EtcdApi> api, absl::string_view job, LeaderFence fence, const Leadership* leadership);
+  // `fence` is what `leadership` rests on; that outlives this. What is stored is sealed with `seal`, and what is not
+  // sealed so is damaged.
+  EtcdRecordStore(std::unique_ptr<EtcdApi> api, absl::string_view job, LeaderFence fence, const Leadership* leadership,
+                  RecordSeal seal = {});
 
   absl::StatusOr<StoredRecords> Open() override;
   absl::Status Append(const std::vector<std::string>& records) override;
@@ -72,6 +75,7 @@ class EtcdRecordStore : public RecordStore {
   const EtcdKeys keys_;
   const LeaderFence fence_;
   const Leadership* const leadership_;
+  const RecordSeal seal_;
   uint64_t generation_ = 0;  // 0: none yet
   size_t log_bytes_ = 0;
 };

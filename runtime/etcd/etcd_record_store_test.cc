@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,12 +29,19 @@ struct EtcdStorage {
     etcd->Delete(kLeader);
     etcd->Put(kLeader, "tcp://a:1");
     const int64_t revision = etcd->NewApi()->Read(EtcdRead(kLeader))->kvs(0).create_revision();
-    return std::make_unique<EtcdRecordStore>(etcd->NewApi(), "test", LeaderFence{kLeader, revision}, leadership.get());
+    return std::make_unique<EtcdRecordStore>(etcd->NewApi(), "test", LeaderFence{kLeader, revision}, leadership.get(),
+                                             seal);
   }
 
   std::unique_ptr<FakeEtcd> etcd = std::make_unique<FakeEtcd>();
   std::unique_ptr<FakeLeadership> leadership = std::make_unique<FakeLeadership>();
+  RecordSeal seal;
 };
+
+struct SealedStorage : EtcdStorage {
+  SealedStorage() { seal = RecordSeal("the secret of all schedulers", "test"); }
+};
+INSTANTIATE_TYPED_TEST_SUITE_P(Sealed, RecordStoreConformance, SealedStorage);
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Etcd, RecordStoreConformance, EtcdStorage);
 
@@ -62,6 +70,34 @@ class EtcdRecordStoreTest : public testing::Test {
   std::unique_ptr<RecordStore> store_;
   const StoredRecords old_ = {"one", {"two", "three"}, ""};
 };
+
+TEST_F(EtcdRecordStoreTest, RecordsOfOthersAreRefused) {
+  storage_.seal = RecordSeal("the secret of all schedulers", "test");
+  MakeRecords();
+  EXPECT_EQ(*Open(), old_);
+  // Somebody who may write there, and knows how, begins a generation with a state of their own.
+  storage_.seal = RecordSeal();
+  EtcdStorage other;
+  const std::unique_ptr<RecordStore> forger = other.NewStore();
+  ASSERT_TRUE(forger->Open().ok());
+  ASSERT_TRUE(forger->Replace("forged").ok());
+  for (const auto& [key, value] : other.etcd->Values()) etcd().Put(key, value);
+  storage_.seal = RecordSeal("the secret of all schedulers", "test");
+  ExpectDataLoss("it is not sealed with the key of this job's schedulers");
+}
+
+TEST_F(EtcdRecordStoreTest, ARecordIsNotMovedToAnotherPlace) {
+  storage_.seal = RecordSeal("the secret of all schedulers", "test");
+  MakeRecords();
+  std::map<std::string, std::string> values = etcd().Values();
+  const auto last = std::prev(values.end());  // parts of the log come last
+  for (const auto& [key, value] : values) {
+    if (key == last->first || key.find("log") == std::string::npos) continue;
+    etcd().Put(key, last->second);
+    return ExpectDataLoss("it is not sealed");
+  }
+  FAIL() << "expected two parts of a log";
+}
 
 TEST_F(EtcdRecordStoreTest, HoldsOneGeneration) {
   MakeRecords();

@@ -9,8 +9,10 @@
 #include "gtest/gtest.h"
 #include "posix/steady_clock.h"
 #include "protocol/testing/record_store_conformance.h"
+#include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
 #include "runtime/etcd/etcd_record_store.h"
+#include "runtime/etcd/http_client.h"
 #include "runtime/etcd/testing/etcd_process.h"
 
 namespace banyan {
@@ -141,6 +143,44 @@ TEST(EtcdServerTest, ARestartOfEtcdIsWaitedFor) {
   etcd.Start();
   EXPECT_TRUE(store.Append({"after"}).ok());
   EXPECT_LT(SteadyNow(), leadership.LeadsUntil());
+}
+
+// Etcd with users: a scheduler gives a password, and goes on when its token has ended.
+TEST(EtcdServerTest, AUserWithAPasswordGetsIn) {
+  EtcdProcess etcd;
+  HttpClient http;
+  const auto ask = [&](const std::string& path, const std::string& json, const std::string& token = {}) {
+    const absl::StatusOr<HttpAnswer> answer = http.Post(etcd.url() + path, json, absl::Seconds(10), token);
+    EXPECT_TRUE(answer.ok() && answer->code == 200) << path << (answer.ok() ? answer->body : "");
+    return answer.ok() ? answer->body : "";
+  };
+  ask("/v3/auth/user/add", R"({"name":"root","password":"r"})");
+  ask("/v3/auth/user/grant", R"({"user":"root","role":"root"})");
+  ask("/v3/auth/role/add", R"({"name":"banyan"})");
+  ask("/v3/auth/role/grant",  // all below /banyan/
+      R"({"name":"banyan","perm":{"permType":2,"key":"L2Jhbnlhbi8=","range_end":"L2JhbnlhbjA="}})");
+  ask("/v3/auth/user/add", R"({"name":"scheduler","password":"secret"})");
+  ask("/v3/auth/user/grant", R"({"user":"scheduler","role":"banyan"})");
+  ask("/v3/auth/enable", "{}");
+  EXPECT_FALSE(etcd.NewApi()->Read(EtcdRead("/banyan/j/x")).ok());
+
+  std::string password = "wrong";
+  const auto new_api = [&] {
+    return std::make_unique<EtcdClient>(std::vector<std::string>{etcd.url()}, absl::Seconds(10),
+                                        EtcdAccess{.user = "scheduler", .password = [&] { return password; }});
+  };
+  EXPECT_FALSE(new_api()->Read(EtcdRead("/banyan/j/x")).ok());
+  password = "secret";
+  EtcdLeadership leadership(new_api(), "j", "tcp://a:1", absl::Seconds(60));
+  ASSERT_TRUE(leadership.Campaign().ok());
+  EtcdRecordStore store(new_api(), "j", leadership.fence(), &leadership);
+  ASSERT_TRUE(store.Open().ok());
+  // A change of etcd's users ends all tokens.
+  const std::string body = ask("/v3/auth/authenticate", R"({"name":"root","password":"r"})");
+  const size_t begin = body.find("\"token\":\"") + 9;
+  ask("/v3/auth/user/add", R"({"name":"other","password":"o"})", body.substr(begin, body.find('"', begin) - begin));
+  const absl::Status status = store.Append({"after"});
+  EXPECT_TRUE(status.ok()) << status;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -22,11 +23,11 @@ size_t AppendBody(char* bytes, size_t size, size_t count, void* to) {
 
 class HttpClient::Handle {
  public:
-  Handle() : easy_(curl_easy_init()) {
+  explicit Handle(const HttpTls& tls) : easy_(curl_easy_init()) {
     BANYAN_CHECK(easy_ != nullptr);
-    headers_ = curl_slist_append(headers_, "Content-Type: application/json");
-    headers_ = curl_slist_append(headers_, "Expect:");  // large requests are not announced first
-    Set(CURLOPT_HTTPHEADER, headers_);
+    if (!tls.certificate.empty()) Set(CURLOPT_SSLCERT, tls.certificate.c_str());
+    if (!tls.key.empty()) Set(CURLOPT_SSLKEY, tls.key.c_str());
+    if (!tls.authorities.empty()) Set(CURLOPT_CAINFO, tls.authorities.c_str());
     Set(CURLOPT_ERRORBUFFER, error_);
     Set(CURLOPT_WRITEFUNCTION, &AppendBody);
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -38,8 +39,16 @@ class HttpClient::Handle {
     curl_slist_free_all(headers_);
   }
 
-  absl::StatusOr<HttpAnswer> Post(const std::string& url, const std::string& json, absl::Duration timeout) {
+  absl::StatusOr<HttpAnswer> Post(const std::string& url, const std::string& json, absl::Duration timeout,
+                                  const std::string& authorization) {
     HttpAnswer answer;
+    curl_slist_free_all(std::exchange(headers_, nullptr));
+    headers_ = curl_slist_append(headers_, "Content-Type: application/json");
+    headers_ = curl_slist_append(headers_, "Expect:");  // large requests are not announced first
+    if (!authorization.empty()) {
+      headers_ = curl_slist_append(headers_, absl::StrCat("Authorization: ", authorization).c_str());
+    }
+    Set(CURLOPT_HTTPHEADER, headers_);
     const long milliseconds = std::max(1L, static_cast<long>(absl::ToInt64Milliseconds(timeout)));
     error_[0] = '\0';
     Set(CURLOPT_URL, url.c_str());
@@ -65,12 +74,13 @@ class HttpClient::Handle {
   char error_[CURL_ERROR_SIZE] = {};
 };
 
-HttpClient::HttpClient() : handle_(std::make_unique<Handle>()) {}
+HttpClient::HttpClient(const HttpTls& tls) : handle_(std::make_unique<Handle>(tls)) {}
 
 HttpClient::~HttpClient() = default;
 
-absl::StatusOr<HttpAnswer> HttpClient::Post(const std::string& url, const std::string& json, absl::Duration timeout) {
-  return handle_->Post(url, json, timeout);
+absl::StatusOr<HttpAnswer> HttpClient::Post(const std::string& url, const std::string& json, absl::Duration timeout,
+                                            const std::string& authorization) {
+  return handle_->Post(url, json, timeout, authorization);
 }
 
 }  // namespace banyan

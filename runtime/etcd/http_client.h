@@ -15,19 +15,27 @@ struct HttpAnswer {
   std::string body;
 };
 
+// Files in PEM for https; empty: none, and the system's authorities.
+struct HttpTls {
+  std::string certificate;  // of this client
+  std::string key;          // secret, of the certificate
+  std::string authorities;  // whose certificates of servers are trusted
+};
+
 class HttpClient {
  public:
   // Bytes of an answer; longer ones are refused.
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  HttpClient();
+  explicit HttpClient(const HttpTls& tls = {});
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;
   ~HttpClient();
 
-  // Posts to `url`, http or https. Certificates are checked against those of the system. Environment variables about
-  // proxies count for nothing. UNAVAILABLE says why no answer came in `timeout`.
-  absl::StatusOr<HttpAnswer> Post(const std::string& url, const std::string& json, absl::Duration timeout);
+  // Posts to `url`, http or https, with `authorization` as that header if it is not empty. Certificates of servers are
+  // checked. Environment variables about proxies count for nothing. UNAVAILABLE says why no answer came in `timeout`.
+  absl::StatusOr<HttpAnswer> Post(const std::string& url, const std::string& json, absl::Duration timeout,
+                                  const std::string& authorization = {});
 
  private:
   class Handle;

@@ -66,11 +66,12 @@ absl::StatusOr<Answer> FakeEtcd::Call(Act act) {
   if (!fails) return act(true);
   --failures_;
   act(loss_ == FakeEtcdLoss::kAnswer).IgnoreError();
-  return absl::UnavailableError("the test says so");
+  return failure_;
 }
 
-void FakeEtcd::FailAfter(int calls, FakeEtcdLoss loss, int failures) {
+void FakeEtcd::FailAfter(int calls, FakeEtcdLoss loss, int failures, absl::Status failure) {
   std::lock_guard<std::mutex> lock(mutex_);
+  failure_ = std::move(failure);
   good_calls_ = calls;
   loss_ = loss;
   failures_ = failures;

@@ -24,8 +24,9 @@ class FakeEtcd {
  public:
   std::unique_ptr<EtcdApi> NewApi();
 
-  // The next `calls` calls work, and the `failures` after them end with UNAVAILABLE.
-  void FailAfter(int calls, FakeEtcdLoss loss, int failures);
+  // The next `calls` calls work, and the `failures` after them end with `failure`.
+  void FailAfter(int calls, FakeEtcdLoss loss, int failures,
+                 absl::Status failure = absl::UnavailableError("the test says so"));
   // Commits whose request was lost take effect now, after all.
   void DeliverLostCommits();
   // Ends all leases, and with them their keys.
@@ -64,6 +65,7 @@ class FakeEtcd {
   int good_calls_ = 0;  // still to come before the failures
   int failures_ = 0;    // still to come
   FakeEtcdLoss loss_ = FakeEtcdLoss::kRequest;
+  absl::Status failure_;
   std::vector<etcd::TxnRequest> lost_commits_;
 };
 
