@@ -60,6 +60,7 @@ struct NodeFlags {
   std::string job;
   std::string http;  // empty: no metrics
   std::string token_file;
+  std::vector<std::string> http_hosts;
   KeyFlags keys;
   int64_t threads = 1;
   std::string log_level = "info";
@@ -104,6 +105,14 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
             "a token that readers of --http must give, in a file of mode 0600; default: everybody may read",
             &flags.token_file);
   line.Needs("http-token", "http");
+  line.Repeated("http-host", "NAME",
+                "a host name under which readers ask for --http where everybody may; default: addresses and this "
+                "machine's name alone",
+                [&flags](absl::string_view text) {
+                  flags.http_hosts.emplace_back(text);
+                  return absl::OkStatus();
+                });
+  line.Needs("http-host", "http");
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -183,11 +192,15 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> ServeNodeMetrics(const NodeFlags& f
                                                               const LatestValue<NodeSnapshot>* snapshot,
                                                               const LogFunction& log) {
   if (flags.http.empty()) return nullptr;
-  absl::StatusOr<std::string> token = "";
-  if (!flags.token_file.empty()) token = ReadTokenFile(flags.token_file);
-  if (!token.ok()) return token.status();
+  HttpAccess access = {.hosts = flags.http_hosts};
+  if (!flags.token_file.empty()) {
+    if (absl::Status status = ReadTokenFile(flags.token_file).status(); !status.ok()) return status;
+    // It counts at once when it has changed.
+    access.token = [file = flags.token_file] { return ReadTokenFile(file).value_or(""); };
+  }
   return ServeMetrics(
-      flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log, {}, *token);
+      flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log, {},
+      std::move(access));
 }
 
 // Has the rounds noted that are to be traced.

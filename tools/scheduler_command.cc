@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -13,17 +14,21 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "access/secret_file.h"
 #include "core/version.h"
+#include "posix/secret_memory.h"
 #include "posix/stop_signals.h"
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
 #include "runtime/etcd/etcd_record_store.h"
+#include "runtime/etcd/record_seal.h"
 #include "runtime/protocol_host.h"
 #include "runtime/records/directory_record_store.h"
+#include "runtime/records/durable_file.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/state/recovered_state.h"
@@ -65,9 +70,9 @@ struct SchedulerFlags {
   KeyFlags keys;
   std::optional<SecurityOptions> security = std::nullopt;  // as `keys` say
   std::string token_file;
-  std::vector<PageOperator> operator_files;  // with names of files in place of tokens
-  PageAccess access = {};                    // to the page, as the files say
-  std::string overlay_text = {};             // of the file
+  PageAccess access = {};  // to the page
+  EtcdAccess etcd = {};
+  std::string overlay_text = {};  // of the file
   std::string log_level = "info";
   bool log_json = false;
   std::string report;
@@ -80,7 +85,21 @@ absl::Status ReadOperatorFlag(absl::string_view text, std::vector<PageOperator>&
   if (!IsName(parts.first) || parts.second.empty()) {
     return absl::InvalidArgumentError(absl::StrCat("expected NAME=FILE with ", kNameRule, ", got '", text, "'"));
   }
-  operators.push_back({std::string(parts.first), std::string(parts.second)});
+  operators.push_back({std::string(parts.first), PageToken::OfFile(std::string(parts.second))});
+  return absl::OkStatus();
+}
+
+absl::Status ReadEtcdUserFlag(absl::string_view text, EtcdAccess& etcd) {
+  const std::pair<std::string, std::string> parts = absl::StrSplit(text, absl::MaxSplits('=', 1));
+  if (parts.first.empty() || parts.second.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("expected NAME=FILE, got '", text, "'"));
+  }
+  etcd.user = parts.first;
+  etcd.password = [file = parts.second]() -> absl::StatusOr<std::string> {
+    absl::StatusOr<std::string> text = ReadSecretFile(file, "a password");
+    if (!text.ok()) return text;
+    return std::string(absl::StripTrailingAsciiWhitespace(*text));
+  };
   return absl::OkStatus();
 }
 
@@ -103,10 +122,26 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Repeated("http-operator", "NAME=FILE",
                 "an operator who reconfigures, removes and stops on the page of scheduler.http with the token in the "
                 "file, of mode 0600; may be given for several; default: nobody",
-                [&flags](absl::string_view text) { return ReadOperatorFlag(text, flags.operator_files); });
+                [&flags](absl::string_view text) { return ReadOperatorFlag(text, flags.access.operators); });
+  line.Repeated("http-host", "NAME",
+                "a host name under which browsers ask for the page of scheduler.http, as that of a proxy; default: "
+                "addresses and this machine's name alone",
+                [&flags](absl::string_view text) {
+                  flags.access.hosts.emplace_back(text);
+                  return absl::OkStatus();
+                });
   line.Text("state-dir", "DIRECTORY",
             "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
+  line.Custom("etcd-user", "NAME=FILE", "a user of etcd, and the file of mode 0600 that holds the password",
+              [&flags](absl::string_view text) { return ReadEtcdUserFlag(text, flags.etcd); });
+  line.Text("etcd-cert", "FILE", "this client's certificate for an etcd at https, in PEM", &flags.etcd.tls.certificate);
+  line.Text("etcd-key", "FILE", "the secret key of --etcd-cert, in PEM", &flags.etcd.tls.key);
+  line.Text("etcd-ca", "FILE",
+            "who signs the certificates of etcd's members, in PEM; default: the system's authorities",
+            &flags.etcd.tls.authorities);
+  line.Needs("etcd-cert", "etcd-key");
+  line.Needs("etcd-key", "etcd-cert");
   line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
               &flags.forgetful);
   line.Switch("stay", "when the job is over, stay until asked to end, so that `banyan status` tells how it ended",
@@ -144,10 +179,8 @@ absl::Status WritePortFile(const std::string& path, const std::string& address) 
   std::ofstream file(temporary);
   file << address << "\n";
   file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return absl::InternalError(absl::StrCat("cannot write ", path));
-  }
-  return absl::OkStatus();
+  if (file && std::rename(temporary.c_str(), path.c_str()) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("--port-file: cannot write ", path));
 }
 
 StartId NewStartId() {
@@ -170,26 +203,36 @@ struct Storage {
 };
 
 // Waits until this process leads, if several could. CANCELLED when it was asked to end meanwhile.
-absl::StatusOr<Storage> PrepareEtcd(const OverlayConfig& overlay, const std::string& listen, const StopSignals& signals,
-                                    const LogFunction& log) {
+absl::StatusOr<Storage> PrepareEtcd(const SchedulerFlags& flags, const OverlayConfig& overlay,
+                                    const std::string& listen, const StopSignals& signals, const LogFunction& log) {
   const SchedulerConfig& config = overlay.scheduler;
   Storage storage;
-  storage.leadership =
-      std::make_unique<EtcdLeadership>(std::make_unique<EtcdClient>(config.etcd, config.lease / kAnswersPerLease),
-                                       overlay.job, LeaderName(listen), config.lease);
+  storage.leadership = std::make_unique<EtcdLeadership>(
+      std::make_unique<EtcdClient>(config.etcd, config.lease / kAnswersPerLease, flags.etcd), overlay.job,
+      LeaderName(listen), config.lease);
   if (absl::Status status = WaitForLeadership(signals, *storage.leadership, log); !status.ok()) return status;
-  storage.store = std::make_unique<EtcdRecordStore>(std::make_unique<EtcdClient>(config.etcd, kStoreTimeout),
-                                                    overlay.job, storage.leadership->fence(), storage.leadership.get());
+  const RecordSeal seal =
+      flags.security.has_value() ? RecordSeal(flags.security->keys.secret_key, overlay.job) : RecordSeal();
+  storage.store =
+      std::make_unique<EtcdRecordStore>(std::make_unique<EtcdClient>(config.etcd, kStoreTimeout, flags.etcd),
+                                        overlay.job, storage.leadership->fence(), storage.leadership.get(), seal);
   return storage;
 }
 
-absl::StatusOr<Storage> PrepareStorage(const StatePlace& place, const OverlayConfig& overlay, const std::string& listen,
+absl::StatusOr<Storage> PrepareStorage(const SchedulerFlags& flags, const StatePlace& place,
+                                       const OverlayConfig& overlay, const std::string& listen,
                                        const StopSignals& signals, const LogFunction& log) {
   log(place.kind == StatePlaceKind::kNowhere ? LogLevel::kWarning : LogLevel::kInfo,
       absl::StrCat("the state is kept ", place.Describe(overlay)));
-  if (place.kind == StatePlaceKind::kEtcd) return PrepareEtcd(overlay, listen, signals, log);
+  if (place.kind == StatePlaceKind::kEtcd) return PrepareEtcd(flags, overlay, listen, signals, log);
   Storage storage;
-  if (place.kind == StatePlaceKind::kDirectory) storage.store = std::make_unique<DirectoryRecordStore>(place.directory);
+  if (place.kind == StatePlaceKind::kNowhere) return storage;
+  if (const absl::Status made = MakeDirectory(place.directory); !made.ok()) {
+    return absl::Status(made.code(), absl::StrCat(made.message(),
+                                                  "; --state-dir names another place for the state, and "
+                                                  "--forgetful keeps none"));
+  }
+  storage.store = std::make_unique<DirectoryRecordStore>(place.directory);
   return storage;
 }
 
@@ -248,7 +291,7 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
 // process leads no more. It answers nobody from then on, and knows only what is stored.
 absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
                       const StopSignals& signals, const LogFunction& log, std::string& listen, std::ostream& out) {
-  absl::StatusOr<Storage> storage = PrepareStorage(place, overlay, listen, signals, log);
+  absl::StatusOr<Storage> storage = PrepareStorage(flags, place, overlay, listen, signals, log);
   if (absl::IsCancelled(storage.status())) return absl::OkStatus();
   if (!storage.ok()) return storage.status();
   ProtocolHostOptions options;
@@ -305,19 +348,13 @@ absl::Status CheckKeys(const SchedulerFlags& flags, const OverlayConfig& overlay
       ", got that of ", flags.security->keys.public_key));
 }
 
-// Reads the files of those who may use the page.
-absl::Status ReadAccess(SchedulerFlags& flags) {
-  if (!flags.token_file.empty()) {
-    absl::StatusOr<std::string> token = ReadTokenFile(flags.token_file);
-    if (!token.ok()) return token.status();
-    flags.access.readers_token = *std::move(token);
-  }
-  for (const PageOperator& named : flags.operator_files) {
-    absl::StatusOr<std::string> token = ReadTokenFile(named.token);
-    if (!token.ok()) return token.status();
-    flags.access.operators.push_back({named.name, *std::move(token)});
-  }
-  const absl::Status status = CheckAccess(flags.access);
+// Looks into the files of those who may use the page.
+absl::Status CheckPageAccess(SchedulerFlags& flags) {
+  if (!flags.token_file.empty()) flags.access.readers_token = PageToken::OfFile(flags.token_file);
+  absl::Status status = flags.access.readers_token.Check();
+  for (const PageOperator& named : flags.access.operators) status.Update(named.token.Check());
+  if (!status.ok()) return status;
+  status = CheckAccess(flags.access);
   return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat("--http-operator: ", status.message()));
 }
 
@@ -330,9 +367,22 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
                                                    " schedulers"));
   }
   if (absl::Status status = CheckKeys(flags, overlay); !status.ok()) return status;
-  if (overlay.scheduler.http.empty() && !(flags.token_file.empty() && flags.operator_files.empty())) {
-    return absl::InvalidArgumentError(absl::StrCat(flags.token_file.empty() ? "--http-operator" : "--http-token",
+  if (overlay.scheduler.http.empty() &&
+      !(flags.token_file.empty() && flags.access.operators.empty() && flags.access.hosts.empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(!flags.token_file.empty()         ? "--http-token"
+                                                   : !flags.access.operators.empty() ? "--http-operator"
+                                                                                     : "--http-host",
                                                    ": expected scheduler.http in ", overlay.file_name));
+  }
+  const HttpTls& tls = flags.etcd.tls;
+  const bool has_etcd_flags = !(flags.etcd.user + tls.certificate + tls.authorities).empty();
+  if (overlay.scheduler.etcd.empty() && has_etcd_flags) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--etcd-user, --etcd-cert, --etcd-ca: expected scheduler.etcd in ", overlay.file_name));
+  }
+  if (flags.etcd.password) {
+    KeepMemorySecret();
+    if (absl::Status status = flags.etcd.password().status(); !status.ok()) return status;
   }
   if (absl::Status status = LoadPrecision(overlay).status(); !status.ok()) return status;
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
@@ -371,7 +421,7 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   absl::Status status = overlay.status();
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   status.Update(security.status());
-  status.Update(ReadAccess(flags));
+  status.Update(CheckPageAccess(flags));
   if (status.ok()) {
     flags.security = *std::move(security);
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);

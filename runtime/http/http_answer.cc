@@ -1,6 +1,9 @@
 #include "runtime/http/http_answer.h"
 
+#include <arpa/inet.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 
 #include "absl/cleanup/cleanup.h"
 
@@ -46,6 +49,18 @@ int QueueText(MHD_Connection* connection, unsigned code, const char* content_typ
 absl::string_view FindHeader(MHD_Connection* connection, const char* name) {
   const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
   return value == nullptr ? absl::string_view() : absl::string_view(value);
+}
+
+std::string PeerHost(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  char host[INET6_ADDRSTRLEN] = "?";
+  if (info == nullptr || info->client_addr == nullptr) return host;
+  if (info->client_addr->sa_family == AF_INET6) {
+    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(info->client_addr)->sin6_addr, host, sizeof(host));
+  } else {
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(info->client_addr)->sin_addr, host, sizeof(host));
+  }
+  return host;
 }
 
 }  // namespace banyan

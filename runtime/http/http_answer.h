@@ -3,6 +3,8 @@
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_ANSWER_H_
 #define BANYAN_RUNTIME_HTTP_HTTP_ANSWER_H_
 
+#include <string>
+
 #include "absl/strings/string_view.h"
 
 struct MHD_Connection;
@@ -20,6 +22,9 @@ int QueueText(MHD_Connection* connection, unsigned code, const char* content_typ
               const char* challenge = nullptr);
 // Returns the value of that header; empty without one.
 absl::string_view FindHeader(MHD_Connection* connection, const char* name);
+
+// Returns the address of who asks, without a port.
+std::string PeerHost(MHD_Connection* connection);
 
 }  // namespace banyan
 

@@ -2,6 +2,9 @@
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_HOST_H_
 #define BANYAN_RUNTIME_HTTP_HTTP_HOST_H_
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/string_view.h"
 
 namespace banyan {
@@ -10,9 +13,12 @@ namespace banyan {
 // reaches a server on loopback under the name of its own site, when that is made to resolve to 127.0.0.1; not so.
 bool IsAddressOrLocalhost(absl::string_view host);
 
-// Tells if `origin`, the header that browsers add to a post, names a page of the server that `host` names. Programs add
-// none, and it is empty.
-bool IsSameOrigin(absl::string_view origin, absl::string_view host);
+// Tells if it names one of `hosts`, which have no port.
+bool IsAmong(absl::string_view host, const std::vector<std::string>& hosts);
+
+// Tells if `origin`, the header that browsers add to a post, names a page of the server that `host` names, or of one of
+// `hosts`, as a proxy in front of this server has it. Programs add none, and it is empty.
+bool IsSameOrigin(absl::string_view origin, absl::string_view host, const std::vector<std::string>& hosts = {});
 
 }  // namespace banyan
 

@@ -28,6 +28,10 @@ TEST(HttpHostTest, OnlyItsOwnPagesAndProgramsAreOfTheSameOrigin) {
     EXPECT_FALSE(IsSameOrigin(origin, "h:7780")) << origin;
   }
   EXPECT_FALSE(IsSameOrigin("http://", ""));
+  for (const char* origin : {"https://ops.example", "https://OPS.example:8443"}) {
+    EXPECT_TRUE(IsSameOrigin(origin, "127.0.0.1:7780", {"a", "ops.example"})) << origin;
+  }
+  EXPECT_FALSE(IsSameOrigin("https://ops.example.evil", "127.0.0.1:7780", {"ops.example"}));
 }
 
 }  // namespace

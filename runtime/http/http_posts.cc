@@ -55,14 +55,19 @@ HttpPosts::HttpPosts() : shared_(std::make_shared<Shared>()) {}
 
 HttpPosts::~HttpPosts() = default;
 
-int HttpPosts::Begin(MHD_Connection* connection, const HttpPostRoute* route, void** post) {
+int HttpPosts::Begin(MHD_Connection* connection, const HttpPostRoute* route, const HttpAccess& access, void** post) {
   const auto refuse = [&](unsigned code, absl::string_view why) { return Refuse(connection, *route, code, why); };
   const absl::string_view origin = FindHeader(connection, MHD_HTTP_HEADER_ORIGIN);
-  if (!IsSameOrigin(origin, FindHeader(connection, MHD_HTTP_HEADER_HOST))) {
-    return refuse(MHD_HTTP_FORBIDDEN, "expected a page of this server to ask, or a program; another site's did");
+  if (!IsSameOrigin(origin, FindHeader(connection, MHD_HTTP_HEADER_HOST), access.hosts)) {
+    return refuse(
+        MHD_HTTP_FORBIDDEN,
+        "expected a page of this server to ask, or a program; another site's did. Behind a proxy, say the name "
+        "of its site with --http-host");
   }
-  absl::StatusOr<std::string> sender = route->admit(FindHeader(connection, MHD_HTTP_HEADER_AUTHORIZATION));
+  const absl::string_view authorization = FindHeader(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+  absl::StatusOr<std::string> sender = route->admit(authorization);
   if (!sender.ok()) {
+    if (access.on_wrong_token && !authorization.empty()) access.on_wrong_token(PeerHost(connection));
     return refuse(absl::IsUnauthenticated(sender.status()) ? MHD_HTTP_UNAUTHORIZED : MHD_HTTP_FORBIDDEN,
                   sender.status().message());
   }

@@ -27,7 +27,7 @@ class HttpPosts {
 
   // Called when the headers have come. Refuses the request, or sets `*post` for its further calls. Returns the
   // MHD_Result, as does Continue. `route` outlives the request.
-  int Begin(MHD_Connection* connection, const HttpPostRoute* route, void** post);
+  int Begin(MHD_Connection* connection, const HttpPostRoute* route, const HttpAccess& access, void** post);
   // Called for each piece of the body, at its end without one, and again when there is an answer.
   static int Continue(MHD_Connection* connection, void* post, const char* data, size_t* data_bytes);
   // Called when the request is over.

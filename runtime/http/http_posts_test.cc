@@ -51,7 +51,8 @@ class HttpPostsTest : public ::testing::Test {
                                [](absl::string_view why) {
                                  return HttpContent{"text/plain", absl::StrCat("refused: ", why)};
                                }};
-    auto server = HttpServer::Serve("127.0.0.1:0", {std::move(route)}, "readers' token");
+    auto server = HttpServer::Serve("127.0.0.1:0", {std::move(route)},
+                                    {.token = [] { return std::string("readers' token"); }, .hosts = {"ops.example"}});
     EXPECT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     EXPECT_TRUE(absl::SimpleAtoi(server_->url().substr(server_->url().rfind(':') + 1), &port_));
@@ -120,6 +121,8 @@ TEST_F(HttpPostsTest, AnotherSitesPageIsRefused) {
                 AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("another site"), Not(HasSubstr("Access-Control"))));
   }
   EXPECT_THAT(Post(absl::StrCat(kBearer, "Origin: http://localhost\r\n"), "at once"), HasSubstr("done at once"));
+  EXPECT_THAT(Post(absl::StrCat(kBearer, "Origin: https://ops.example\r\n"), "at once"), HasSubstr("done at once"))
+      << "the site of a proxy";
   // Before a browser sends what a foreign page wants, it asks.
   EXPECT_THAT(Post("Origin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\n", "", "OPTIONS"),
               AllOf(StartsWith("HTTP/1.1 405 "), Not(HasSubstr("Access-Control"))));

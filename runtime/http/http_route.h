@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -42,12 +43,22 @@ struct HttpPostRoute {
   std::function<HttpContent(absl::string_view why)> refusal;
 };
 
+// Who reads a server, and by which names. All functions are called on the server's thread.
+struct HttpAccess {
+  // Returns the token that readers must give now; empty: none is right. Null: everybody may read.
+  std::function<std::string()> token = nullptr;
+  // Names without a port by which it is asked for, besides addresses and those of this machine.
+  std::vector<std::string> hosts = {};
+  // Takes the address of who gives a wrong token, or a wrong one of an operator.
+  std::function<void(const std::string& from)> on_wrong_token = nullptr;
+};
+
 // All functions are called on the server's thread.
 struct HttpRoute {
   std::string path;
   std::function<HttpContent()> answer;
   EventSource events = nullptr;  // a stream in place of an answer
-  bool is_for_all = false;       // also for those without the token
+  bool is_for_all = false;       // also for those without the token, and under any name
   // In place of `answer`, for all paths that begin with `path`: `rest` is what follows it. Nothing: there is no such.
   std::function<std::optional<HttpContent>(absl::string_view rest)> below = nullptr;
   std::optional<HttpPostRoute> post = std::nullopt;  // in place of all others

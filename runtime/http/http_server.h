@@ -1,12 +1,17 @@
 // Serves answers and event streams over HTTP to whoever asks, or gives a token, and takes posts from whom a route
-// admits. It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback it
-// answers no web page of another site. Thread-compatible, but Wake is for any thread. Invariants:
+// admits. It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback, and
+// where everybody may read, it answers no web page of another site. Thread-compatible, but Wake is for any thread.
+// Invariants:
 // - Connections, their memory and the time of silence are bounded.
+// - Whoever connects gets in: when there are too many connections, one makes room whose request is not whole yet, and
+// of
+//   those the oldest of the host that has most. Else it is one that is being answered. Event streams and posts stay.
 // - Every answer forbids a browser to take code, styles or data from elsewhere.
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
 #define BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
 
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,10 +32,10 @@ namespace banyan {
 class HttpServer {
  public:
   // `address` is host:port, in the form that CheckHttpAddress takes; the host * is every interface, port 0 a free one.
-  // UNAVAILABLE when it cannot be bound. With a `token` that is not empty, who does not give it gets 401 and nothing
-  // else, but for routes that are for all and those that take posts, which admit for themselves.
+  // UNAVAILABLE when it cannot be bound. Where `access` has a token, who does not give it gets 401 and nothing else,
+  // but for routes that are for all and those that take posts, which admit for themselves.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const std::string& address, std::vector<HttpRoute> routes,
-                                                           std::string token = {});
+                                                           HttpAccess access = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Routes are not called any more when this returns.
@@ -45,9 +50,27 @@ class HttpServer {
 
   // Called by the library for each request; returns its MHD_Result. `post` gets what HttpPosts keeps for one.
   int Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method, void** post);
+  // Called by the library: about a new connection, the end of a request, and the end of a connection. `peer` is what
+  // the first has returned.
+  void* OnConnected(MHD_Connection* connection);
+  void OnAnswered(void* peer);
+  void OnClosed(void* peer);
 
  private:
-  HttpServer(std::vector<HttpRoute> routes, std::string token) : routes_(std::move(routes)), token_(std::move(token)) {}
+  struct Peer {
+    std::string host;
+    int fd = -1;               // the library's
+    bool is_answered = false;  // its request is whole
+    bool is_kept = false;      // as long as it stays
+    bool is_leaving = false;
+  };
+  using Peers = std::list<Peer>;
+
+  HttpServer(std::vector<HttpRoute> routes, HttpAccess access)
+      : routes_(std::move(routes)), access_(std::move(access)) {}
+  void MakeRoom();
+  // Whether a page of another site may not ask under the name of `host`.
+  bool IsMisdirected(absl::string_view host) const;
   absl::Status Start(const std::string& host, const std::string& port);
   // Whether the request gives the token, if one is asked for.
   bool IsAdmitted(MHD_Connection* connection, const HttpRoute* route) const;
@@ -56,7 +79,9 @@ class HttpServer {
   const HttpRoute* FindRoute(absl::string_view path) const;
 
   const std::vector<HttpRoute> routes_;
-  const std::string token_;  // empty: everybody may read
+  const HttpAccess access_;
+  std::vector<std::string> own_names_;  // of this machine and of the address
+  Peers peers_;  // of the server's thread; first the one that has been without a whole request for longest
   EventStreams streams_;
   HttpPosts posts_;
   std::string url_;

@@ -30,13 +30,13 @@ prometheus::MetricFamily Convert(MetricFamily from) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Serve(const std::string& address, Collect collect,
-                                                                std::vector<HttpRoute> more, std::string token) {
+                                                                std::vector<HttpRoute> more, HttpAccess access) {
   std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(collect)));
   MetricsPage* const self = page.get();
   more.push_back({"/metrics", [self] { return HttpContent{kContentType, self->Render()}; }});
   // For probes, which else knock at ports where a protocol is spoken.
   more.push_back({"/healthz", [] { return HttpContent{"text/plain", "ok\n"}; }, nullptr, true});
-  absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Serve(address, std::move(more), std::move(token));
+  absl::StatusOr<std::unique_ptr<HttpServer>> server = HttpServer::Serve(address, std::move(more), std::move(access));
   if (!server.ok()) return server.status();
   page->server_ = *std::move(server);
   return page;

@@ -21,10 +21,10 @@ class MetricsPage {
   // Called on the page's thread.
   using Collect = std::function<std::vector<MetricFamily>()>;
 
-  // `address` is host:port, in the form that CheckHttpAddress takes; `more` are further paths. With a
-  // `token` that is not empty only /healthz is for all. UNAVAILABLE when it cannot be bound.
+  // `address` is host:port, in the form that CheckHttpAddress takes; `more` are further paths. Where `access` has a
+  // token only /healthz is for all. UNAVAILABLE when it cannot be bound.
   static absl::StatusOr<std::unique_ptr<MetricsPage>> Serve(const std::string& address, Collect collect,
-                                                            std::vector<HttpRoute> more = {}, std::string token = {});
+                                                            std::vector<HttpRoute> more = {}, HttpAccess access = {});
   MetricsPage(const MetricsPage&) = delete;
   MetricsPage& operator=(const MetricsPage&) = delete;
 

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_split.h"
 #include "access/exposure.h"
+#include "posix/secret_memory.h"
 
 namespace banyan {
 
@@ -28,6 +29,7 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
 
 absl::StatusOr<std::optional<SecurityOptions>> KeyFlags::Read() const {
   if (file_.empty()) return std::nullopt;
+  KeepMemorySecret();
   const std::vector<std::string> keys = absl::StrSplit(scheduler_keys_, ',', absl::SkipEmpty());
   absl::StatusOr<SecurityOptions> security = ReadSecurity(file_, keys, use_ == Use::kScheduler);
   if (!security.ok()) return security.status();

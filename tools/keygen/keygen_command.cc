@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "access/curve_keys.h"
 #include "access/key_file.h"
+#include "posix/secret_memory.h"
 #include "proto/access_list.h"
 #include "tools/command_line.h"
 #include "tools/keygen/job_keys.h"
@@ -87,6 +88,7 @@ int KeygenCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   if (!flags.scheduler_key.empty() && !IsKeyText(flags.scheduler_key)) {
     return line.UsageError("--scheduler-key: expected 40 characters of Z85", err);
   }
+  KeepMemorySecret();
   const absl::Status status = flags.overlay.empty() ? MakeOne(flags, out) : MakeAll(flags, out);
   if (status.ok()) return kExitSuccess;
   err << "banyan keygen: " << status.message() << "\n";

@@ -10,11 +10,12 @@ namespace banyan {
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
                                                           const LogFunction& log, std::vector<HttpRoute> more,
-                                                          const std::string& token) {
+                                                          HttpAccess access) {
+  const bool is_open = access.token == nullptr;
   absl::StatusOr<std::unique_ptr<MetricsPage>> page =
-      MetricsPage::Serve(http, std::move(collect), std::move(more), token);
+      MetricsPage::Serve(http, std::move(collect), std::move(more), std::move(access));
   if (!page.ok()) return page;
-  if (token.empty() && !IsLoopback(absl::StrCat("tcp://", http))) {
+  if (is_open && !IsLoopback(absl::StrCat("tcp://", http))) {
     log(LogLevel::kWarning,
         absl::StrCat("metrics at ", http,
                      ", which other machines reach: whoever does may read them, without --http-token"));

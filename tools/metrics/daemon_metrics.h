@@ -13,11 +13,10 @@
 namespace banyan {
 
 // Serves at `http`, host:port, and logs where that is; with a warning when other machines read it. `more` is what
-// stands beside the metrics, and `token` what readers must give, if it is not empty. Threads that this starts hold back
-// the signals that their maker does.
+// stands beside the metrics. Threads that this starts hold back the signals that their maker does.
 absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
                                                           const LogFunction& log, std::vector<HttpRoute> more = {},
-                                                          const std::string& token = {});
+                                                          HttpAccess access = {});
 
 }  // namespace banyan
 

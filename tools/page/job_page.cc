@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "access/exposure.h"
+#include "posix/steady_clock.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
@@ -17,6 +18,8 @@ namespace banyan {
 namespace {
 
 constexpr char kMetrics[] = "/metrics";
+// Of wrong tokens.
+constexpr absl::Duration kBetweenLines = absl::Minutes(1);
 
 std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
   const std::shared_ptr<const std::string> json = feed.Status();
@@ -27,6 +30,22 @@ std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
 
 }  // namespace
 
+void JobPage::WrongTokens::Note(const std::string& from, const LogFunction& log) {
+  ++count_;
+  const Timestamp now = SteadyNow();
+  if (now < next_line_) return;
+  next_line_ = now + kBetweenLines;
+  log(LogLevel::kWarning,
+      absl::StrCat("the job's page was asked with ", count_, " wrong tokens so far, the last from ", from));
+}
+
+MetricFamily JobPage::WrongTokens::Metric() const {
+  return {.name = "banyan_scheduler_page_wrong_tokens_total",
+          .help = "Requests to the page with a token that is nobody's.",
+          .kind = MetricFamily::Kind::kCounter,
+          .samples = {{.labels = {}, .value = static_cast<double>(count_)}}};
+}
+
 absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log,
                                                         const PageAccess& access, std::shared_ptr<OrderDesk> desk,
                                                         std::vector<HttpRoute> more) {
@@ -35,8 +54,17 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
   std::vector<HttpRoute> routes = JobPageRoutes(feed);
   for (HttpRoute& route : OperatorRoutes(access, std::move(desk))) routes.push_back(std::move(route));
   for (HttpRoute& route : more) routes.push_back(std::move(route));
+  HttpAccess readers = {.hosts = access.hosts};
+  if (access.readers_token.is_wanted()) readers.token = [token = access.readers_token] { return token.Get(); };
+  readers.on_wrong_token = [wrong = &page->wrong_tokens_, log](const std::string& from) { wrong->Note(from, log); };
   absl::StatusOr<std::unique_ptr<MetricsPage>> server = ServeMetrics(
-      http, [feed] { return CollectStatus(*feed); }, log, std::move(routes), access.readers_token);
+      http,
+      [feed, wrong = &page->wrong_tokens_] {
+        std::vector<MetricFamily> families = CollectStatus(*feed);
+        families.push_back(wrong->Metric());
+        return families;
+      },
+      log, std::move(routes), std::move(readers));
   if (!server.ok()) return server.status();
   page->server_ = *std::move(server);
   if (!access.operators.empty() && !IsLoopback(absl::StrCat("tcp://", http))) {

@@ -6,6 +6,7 @@
 #define BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "core/time.h"
 #include "proto/message.h"
 #include "runtime/metrics/metrics_page.h"
 #include "tools/daemon/daemon_log.h"
@@ -45,10 +47,23 @@ class JobPage {
   std::string url() const;
 
  private:
+  // Requests with wrong tokens. Of the server's thread.
+  class WrongTokens {
+   public:
+    // Logs some of them.
+    void Note(const std::string& from, const LogFunction& log);
+    MetricFamily Metric() const;
+
+   private:
+    uint64_t count_ = 0;
+    Timestamp next_line_;
+  };
+
   JobPage() = default;
   void Read();
 
   JobFeed feed_;
+  WrongTokens wrong_tokens_;
   std::unique_ptr<MetricsPage> server_;
   std::mutex mutex_;
   std::condition_variable changed_;

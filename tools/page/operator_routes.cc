@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "access/secret_file.h"
 #include "core/json_writer.h"
 #include "proto/scheduler_messages.h"
 #include "runtime/http/bearer_token.h"
@@ -73,14 +74,24 @@ HttpRoute OperatorPost(std::string path, const PageAccess& access, size_t most_b
   return route;
 }
 
+PageToken PageToken::OfFile(std::string path) {
+  PageToken token;
+  token.path_ = std::move(path);
+  return token;
+}
+
+absl::Status PageToken::Check() const { return path_.empty() ? absl::OkStatus() : ReadTokenFile(path_).status(); }
+
+std::string PageToken::Get() const { return path_.empty() ? token_ : ReadTokenFile(path_).value_or(""); }
+
 absl::Status CheckAccess(const PageAccess& access) {
   std::set<std::string> names;
-  std::set<std::string> tokens = {access.readers_token};
+  std::set<std::string> tokens = {access.readers_token.Get()};
   for (const PageOperator& who : access.operators) {
     if (!names.insert(who.name).second) {
       return absl::InvalidArgumentError(absl::StrCat("expected one token for each operator, got two of ", who.name));
     }
-    if (!tokens.insert(who.token).second) {
+    if (!tokens.insert(who.token.Get()).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("expected operator ", who.name, " to have a token of their own, got one that others have"));
     }
@@ -91,9 +102,11 @@ absl::Status CheckAccess(const PageAccess& access) {
 absl::StatusOr<std::string> FindOperator(const PageAccess& access, absl::string_view authorization) {
   if (access.operators.empty()) return absl::PermissionDeniedError(kHow);
   for (const PageOperator& who : access.operators) {
-    if (GivesBearerToken(authorization, who.token)) return who.name;
+    const std::string token = who.token.Get();
+    if (!token.empty() && GivesBearerToken(authorization, token)) return who.name;
   }
-  if (!access.readers_token.empty() && GivesToken(authorization, access.readers_token)) {
+  const std::string readers = access.readers_token.Get();
+  if (!readers.empty() && GivesToken(authorization, readers)) {
     return absl::PermissionDeniedError("expected an operator's token; the one that was given lets read, and no more");
   }
   return absl::UnauthenticatedError("expected an operator's token, as `Authorization: Bearer TOKEN`");

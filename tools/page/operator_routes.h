@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,15 +15,36 @@
 
 namespace banyan {
 
+// A token, or the file that it stands in, which is read whenever somebody gives one. A value.
+class PageToken {
+ public:
+  PageToken() = default;
+  PageToken(std::string token) : token_(std::move(token)) {}  // NOLINT: it is one
+  PageToken(const char* token) : token_(token) {}             // NOLINT
+  static PageToken OfFile(std::string path);
+
+  // Whether anybody asks for it.
+  bool is_wanted() const { return !token_.empty() || !path_.empty(); }
+  // Says why its file holds none.
+  absl::Status Check() const;
+  // Returns it as it is now; empty, which nobody gives, while the file holds none.
+  std::string Get() const;
+
+ private:
+  std::string token_;
+  std::string path_;
+};
+
 struct PageOperator {
   std::string name;
-  std::string token;
+  PageToken token;
 };
 
 // Who may do what on a page. Values.
 struct PageAccess {
-  std::string readers_token;            // empty: everybody may read
+  PageToken readers_token;              // not wanted: everybody may read
   std::vector<PageOperator> operators;  // empty: nobody gives orders
+  std::vector<std::string> hosts = {};  // names by which it is asked for, besides addresses and this machine's
 };
 
 // Checks that names differ, and tokens too, also from that of readers. INVALID_ARGUMENT says what to do.

@@ -1,6 +1,10 @@
 #include "tools/page/operator_routes.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <condition_variable>
+#include <fstream>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,6 +61,23 @@ TEST(OperatorRoutesTest, TokensAndNamesDiffer) {
   EXPECT_THAT(CheckAccess({"", {{"ada", kAda}, {"ada", kReader}}}).message(), HasSubstr("two of ada"));
 }
 
+TEST(OperatorRoutesTest, AChangedFileCountsAtOnce) {
+  const std::string path = ::testing::TempDir() + "/ada";
+  const auto write = [&path](const std::string& token) {
+    std::ofstream(path) << token;
+    ASSERT_EQ(chmod(path.c_str(), 0600), 0);
+  };
+  write(kAda);
+  const PageAccess access = {"", {{"ada", PageToken::OfFile(path)}}};
+  EXPECT_EQ(*FindOperator(access, Bearer(kAda)), "ada");
+  write("another-another-another");
+  EXPECT_TRUE(absl::IsUnauthenticated(FindOperator(access, Bearer(kAda)).status()));
+  EXPECT_EQ(*FindOperator(access, Bearer("another-another-another")), "ada");
+  unlink(path.c_str());
+  EXPECT_TRUE(absl::IsUnauthenticated(FindOperator(access, Bearer("another-another-another")).status()));
+  EXPECT_TRUE(absl::IsUnauthenticated(FindOperator(access, Bearer("")).status()));
+}
+
 // A server whose orders are answered with what they say.
 class OperatorServerTest : public ::testing::Test {
  protected:
@@ -71,7 +92,8 @@ class OperatorServerTest : public ::testing::Test {
   }
 
   void Serve(const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
-    auto server = HttpServer::Serve("127.0.0.1:0", OperatorRoutes(access, std::move(desk)), access.readers_token);
+    auto server = HttpServer::Serve("127.0.0.1:0", OperatorRoutes(access, std::move(desk)),
+                                    {.token = [token = access.readers_token] { return token.Get(); }});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
     ASSERT_TRUE(absl::SimpleAtoi(server_->url().substr(server_->url().rfind(':') + 1), &port_));
