@@ -29,10 +29,10 @@ class NodeHost {
   // to start: a node that has fallen out joins as another incarnation. Later calls run on the host's thread.
   using MakeProtocol = std::function<std::unique_ptr<Protocol>(const ProtocolHost& host)>;
 
-  // `records` gets what the first core persists; null: nobody does.
+  // `records` gets what the first core persists, and that alone; null: nobody does.
   static absl::StatusOr<std::unique_ptr<NodeHost>> Start(ProtocolHostOptions options, MakeProtocol make,
                                                          std::unique_ptr<RecordStore> records = nullptr);
-  NodeHost(ProtocolHostOptions options, MakeProtocol make, std::unique_ptr<ProtocolHost> host);
+  NodeHost(ProtocolHostOptions options, MakeProtocol make, std::unique_ptr<ProtocolHost> host, bool has_records);
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
   // Stops.
@@ -53,10 +53,17 @@ class NodeHost {
   void Work(std::unique_ptr<Protocol> protocol);
   // Makes a host in place of the one that has ended, and returns its core; none when a stop was requested.
   absl::StatusOr<std::unique_ptr<Protocol>> StartAgain(absl::string_view reason);
+  // Makes a host on the same addresses, as soon as nobody else has them. UNAVAILABLE when somebody keeps them; null
+  // when a stop was requested.
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> MakeHost();
+  // Waits so long, or until a stop is requested.
+  void Pause(absl::Duration pause);
+  void Warn(absl::string_view text) const;
   absl::StatusOr<std::shared_ptr<SessionPort>> NewPort(absl::Duration timeout);
 
   const HomeProcess home_;
   const MakeProtocol make_;
+  bool has_records_ = false;  // of the thread: what the present core persists is kept
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopping_ = false;               // guarded by mutex_, as all below

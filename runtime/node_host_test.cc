@@ -1,5 +1,7 @@
 #include "runtime/node_host.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
 #include <functional>
@@ -10,9 +12,11 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/unix_socket.h"
 #include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
@@ -96,6 +100,49 @@ TEST_F(NodeHostTest, ANodeThatFellOutJoinsAgainWhereItWas) {
   EXPECT_EQ(addresses_[0], addresses_[1]);
   ASSERT_EQ(lines_.size(), 1u);
   EXPECT_THAT(lines_[0], HasSubstr(kFellOut));
+}
+
+// A store of nothing.
+class ForgetfulStore : public RecordStore {
+ public:
+  absl::StatusOr<StoredRecords> Open() override { return StoredRecords(); }
+  absl::Status Append(const std::vector<std::string>&) override { return absl::OkStatus(); }
+  absl::Status Replace(const std::string&) override { return absl::OkStatus(); }
+};
+
+TEST_F(NodeHostTest, AddressesThatAnotherProcessHoldsAreTriedForAgain) {
+  std::string directory = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  const std::string path = directory + "/n1";
+  std::vector<std::string> lines;
+  FileDescriptor other;  // another process, which is faster
+  const auto log = [&](LogLevel, absl::string_view line) {
+    lines.emplace_back(line);
+    if (absl::StrContains(line, "joins again")) {
+      unlink(path.c_str());
+      other = *ListenOnUnix(path);
+    }
+    if (absl::StrContains(line, "tries again")) other.Close();
+  };
+  int starts = 0;
+  auto host = NodeHost::Start(
+      {.name = "n1", .worker_socket = "unix:" + path, .log = log},
+      [&](const ProtocolHost&) {
+        auto core = std::make_unique<Testing>();
+        const bool is_first = ++starts == 1;
+        core->on_started = [is_first](Timestamp, Actions& actions) {
+          Testing::Add(actions, Stop{is_first ? absl::AbortedError(kFellOut) : absl::OkStatus()});
+        };
+        return core;
+      },
+      std::make_unique<ForgetfulStore>());
+  ASSERT_TRUE(host.ok()) << host.status();
+  const absl::Status ended = (*host)->Join();
+  EXPECT_TRUE(ended.ok()) << ended;
+  EXPECT_EQ(starts, 2);
+  EXPECT_THAT(lines,
+              ::testing::ElementsAre(HasSubstr("joins again as a new start"),
+                                     HasSubstr("the records of this node end here"), HasSubstr("tries again for 1m")));
 }
 
 TEST_F(NodeHostTest, OpenWaitsForANodeThatJoinsAgain) {
