@@ -88,10 +88,17 @@ void ChaosJob::Continue(const std::string& name) {
   stopped_.erase(stopped);
 }
 
-absl::Status ChaosJob::Cut(const ChaosLink& link) {
-  const absl::Status status = wan_.Cut(link.first, link.second);
-  if (status.ok()) cut_.insert(link);
-  return status;
+absl::Status ChaosJob::Cut(const std::vector<ChaosLink>& links) {
+  for (size_t i = 0; i < links.size(); ++i) {
+    const absl::Status status = wan_.Cut(links[i].first, links[i].second);
+    if (status.ok()) {
+      cut_.insert(links[i]);
+      continue;
+    }
+    for (size_t done = 0; done < i; ++done) Heal(links[done]).IgnoreError();
+    return status;
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ChaosJob::Heal(const ChaosLink& link) {

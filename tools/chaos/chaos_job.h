@@ -43,7 +43,8 @@ class ChaosJob {
   absl::Status Stop(const ProcessRecord& process);
   // Lets a stopped process go on, by its name; nothing when it has ended.
   void Continue(const std::string& name);
-  absl::Status Cut(const ChaosLink& link);
+  // All of them or, with the error of the first that could not be cut, none.
+  absl::Status Cut(const std::vector<ChaosLink>& links);
   absl::Status Heal(const ChaosLink& link);
 
  private:

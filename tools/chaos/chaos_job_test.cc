@@ -98,7 +98,7 @@ TEST_F(ChaosJobTest, WhoHasAnotherParentIsNotHit) {
 
 TEST_F(ChaosJobTest, WithoutAnEmulatedWanThereAreNoLinks) {
   EXPECT_FALSE(job_->FindLinks().ok());
-  EXPECT_FALSE(job_->Cut({"n1", "n2"}).ok());
+  EXPECT_FALSE(job_->Cut({{"n1", "n2"}}).ok());
 }
 
 }  // namespace

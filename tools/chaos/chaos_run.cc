@@ -139,9 +139,10 @@ class ChaosRun {
                         .target = absl::StrCat(link.first, is_both ? " - " : " > ", link.second),
                         .at = SteadyNow(),
                         .lasts = options_.cut_for};
-    absl::Status status = job_.Cut(link);
-    if (is_both) status.Update(job_.Cut(back));
-    Note(std::move(fault), is_both ? std::vector<ChaosLink>{link, back} : std::vector<ChaosLink>{link}, status);
+    std::vector<ChaosLink> links = {link};
+    if (is_both) links.push_back(back);
+    const absl::Status status = job_.Cut(links);
+    Note(std::move(fault), std::move(links), status);
   }
 
   void Note(ChaosFault fault, std::vector<ChaosLink> links, const absl::Status& status) {

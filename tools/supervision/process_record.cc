@@ -131,7 +131,7 @@ absl::Status ProcessRecords::Write(const ProcessRecord& record) const {
   stream << FormatProcessRecord(record) << "\n";
   stream.close();
   if (stream && std::rename(next.c_str(), file.c_str()) == 0) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("cannot write ", file));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", file));
 }
 
 void ProcessRecords::Remove(const ProcessRecord& record) const {

@@ -1,9 +1,11 @@
 #include "tools/supervision/running_job.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +60,12 @@ absl::Status NoJob(const std::string& directory) {
   return absl::NotFoundError(absl::StrCat("no job of banyan runs in ", directory));
 }
 
+// Whether it is a folder of this user: what others put there must not name processes to be killed.
+bool IsOwnFolder(const std::string& path) {
+  struct stat info = {};
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
 // Processes that `banyan wan exec --restart` looks after.
 absl::StatusOr<RunningJob> ReadWanJob(const std::string& directory) {
   const WanDirectory wan(directory);
@@ -82,7 +90,7 @@ absl::Status WriteRunningJob(const RunningJob& job) {
   file << FormatJob(job) << "\n";
   file.close();
   if (file && std::rename(next.c_str(), path.c_str()) == 0) return absl::OkStatus();
-  return absl::InternalError(absl::StrCat("cannot write ", path));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
 void RemoveRunningJob(const std::string& directory) { unlink(FileOf(directory).c_str()); }
@@ -100,12 +108,12 @@ std::vector<RunningJob> FindRunningJobs() {
   std::vector<RunningJob> jobs;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(kJobsFolder, error)) {
-    if (!absl::StartsWith(entry.path().filename().string(), kDemoPrefix)) continue;
+    if (!absl::StartsWith(entry.path().filename().string(), kDemoPrefix) || !IsOwnFolder(entry.path())) continue;
     absl::StatusOr<RunningJob> job = ReadRunningJob(entry.path());
     if (job.ok()) jobs.push_back(*std::move(job));
   }
   absl::StatusOr<RunningJob> wan = ReadWanJob(DefaultWanDirectory());
-  if (wan.ok() && !wan->records().ReadAll().empty()) jobs.push_back(*std::move(wan));
+  if (wan.ok() && IsOwnFolder(wan->directory) && !wan->records().ReadAll().empty()) jobs.push_back(*std::move(wan));
   std::sort(jobs.begin(), jobs.end(),
             [](const RunningJob& a, const RunningJob& b) { return a.directory < b.directory; });
   return jobs;

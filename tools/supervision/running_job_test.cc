@@ -57,6 +57,14 @@ TEST_F(RunningJobTest, IsOverWhenItsProcessIs) {
   EXPECT_FALSE(IsFound());
 }
 
+TEST_F(RunningJobTest, ThatOfAnotherUserIsNotFound) {
+  ASSERT_TRUE(WriteRunningJob(Job()).ok());
+  ASSERT_TRUE(IsFound());
+  if (chown(directory_->path().c_str(), 1002, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "no other users exist here";
+  EXPECT_FALSE(IsFound());
+  EXPECT_EQ(chown(directory_->path().c_str(), geteuid(), static_cast<gid_t>(-1)), 0);
+}
+
 TEST_F(RunningJobTest, AnythingElseIsNoJob) {
   EXPECT_EQ(ReadRunningJob(directory_->path()).status().code(), absl::StatusCode::kNotFound);
   std::ofstream(directory_->File("job.json")) << "{}";

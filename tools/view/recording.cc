@@ -6,10 +6,18 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "tools/reports/status_view.h"
 #include "tools/view/recording_line.h"
 
 namespace banyan {
+namespace {
+
+std::string TimeOfDay(double at_s) {
+  return absl::FormatTime("%Y-%m-%d %H:%M:%E3S UTC", absl::UnixEpoch() + absl::Seconds(at_s), absl::UTCTimeZone());
+}
+
+}  // namespace
 
 absl::StatusOr<Recording> Recording::Open(const std::string& path) {
   Recording recording(path);
@@ -61,9 +69,9 @@ absl::Status Recording::AddLine(const char* line, size_t size_bytes, int64_t off
   const absl::StatusOr<RecordingLine> read = ReadRecordingLine({line, size_bytes});
   if (!read.ok()) return read.status();
   if (lines_ > 0 && read->at_s < newest_s_) {
-    return absl::InvalidArgumentError(absl::StrCat("expected a time of ", newest_s_,
-                                                   " s or later, as the line before, got ", read->at_s,
-                                                   " s; view the parts of the file one by one"));
+    return absl::InvalidArgumentError(absl::StrCat("expected the time of the line before, ", TimeOfDay(newest_s_),
+                                                   ", or a later one, got ", TimeOfDay(read->at_s),
+                                                   "; view the parts of the file one by one"));
   }
   if (!read->is_trace && statuses_.lines == 0) {
     const absl::StatusOr<StatusView> view = ParseStatus(read->json);

@@ -162,7 +162,9 @@ TEST(RecordingTest, SaysWhatIsWrongWithAFile) {
   damaged[damaged.size() / 2] = '\x01';
   EXPECT_THAT(Refusal(LineAt(1) + damaged + LineAt(3)),
               AllOf(HasSubstr(", line 2: damaged: expected "), HasSubstr("take the line out to view the rest")));
-  EXPECT_THAT(Refusal(LineAt(5) + LineAt(4)), HasSubstr(", line 2: expected a time of 5 s or later"));
+  EXPECT_THAT(Refusal(LineAt(5) + LineAt(4)),
+              HasSubstr(", line 2: expected the time of the line before, 1970-01-01 00:00:05.000 UTC, or a "
+                        "later one, got 1970-01-01 00:00:04.000 UTC;"));
   for (const char* line :
        {R"({"banyan_recording":1,"at_s":nan,"status":{}})", R"({"banyan_recording":1,"at_s":1,"status":[]})",
         R"({"banyan_recording":1,"at_s":1,"status":{})", R"({"banyan_recording":1,"at_s":1})"}) {
