@@ -95,17 +95,21 @@ TEST(HelmChartTest, ASiteHasWhatTheManifestsHave) {
     kinds.push_back(object["kind"].as<std::string>());
     EXPECT_EQ(object["metadata"]["name"].as<std::string>(), "banyan-berlin");
   }
-  EXPECT_THAT(kinds, UnorderedElementsAre("Service", "StatefulSet", "PodDisruptionBudget"));
+  EXPECT_THAT(kinds, UnorderedElementsAre("Service", "Job", "PodDisruptionBudget"));
   const std::vector<YAML::Node> plain = Objects(YAML::LoadAll(TextOf("deploy/kubernetes/node.yaml")));
-  for (const char* kind : {"Service", "PodDisruptionBudget"}) {
+  for (const char* kind : {"Service", "Job", "PodDisruptionBudget"}) {
     EXPECT_EQ(Plain(OfKind(chart, kind)), Plain(OfKind(plain, kind)));
   }
-  const YAML::Node pod = OfKind(chart, "StatefulSet")["spec"]["template"]["spec"];
-  EXPECT_EQ(pod["containers"][0]["livenessProbe"]["httpGet"]["path"].as<std::string>(), "/healthz");
-  EXPECT_EQ(pod["volumes"][0]["secret"]["secretName"].as<std::string>(), "banyan-berlin");
-  const auto flags = pod["containers"][0]["args"].as<std::vector<std::string>>();
-  EXPECT_EQ(flags.size(), OfKind(plain, "StatefulSet")["spec"]["template"]["spec"]["containers"][0]["args"].size());
-  EXPECT_EQ(pod["containers"][1]["command"].size(), 2u);
+}
+
+// A training that is done stays done, and takes its node along.
+TEST(HelmChartTest, ATrainingThatIsDoneIsNotStartedAgain) {
+  const YAML::Node pod = OfKind(Objects(Chart("site.yaml")), "Job")["spec"]["template"]["spec"];
+  EXPECT_EQ(pod["restartPolicy"].as<std::string>(), "OnFailure");
+  ASSERT_EQ(pod["containers"].size(), 1u);
+  EXPECT_EQ(pod["containers"][0]["name"].as<std::string>(), "train");
+  EXPECT_EQ(pod["initContainers"][0]["restartPolicy"].as<std::string>(), "Always");
+  EXPECT_EQ(pod["initContainers"][0]["livenessProbe"]["httpGet"]["path"].as<std::string>(), "/healthz");
 }
 
 }  // namespace

@@ -32,8 +32,12 @@ ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"
 put 644 "$prefix/lib/python3/dist-packages/banyan" python/banyan/*.py python/banyan/py.typed
 put 644 "$prefix/lib/python3/dist-packages/banyan/torch" python/banyan/torch/*.py
 put 644 "$share" deploy/README.md deploy/overlay.yaml
-put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/python.md \
-  docs/recovery.md docs/wan.md
+# All but what is about the source.
+for document in docs/*.md; do
+  [[ "$document" == docs/architecture.md ]] || put 644 "$share/docs" "$document"
+done
+put 644 "$share/docs" docs/*.svg docs/*.png
+put 644 "$share/precision" deploy/precision/*.yaml deploy/precision/tensors.txt
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
 put 644 "$share/prometheus" deploy/prometheus/alerts.yaml
@@ -101,4 +105,5 @@ if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
   set(PACKAGE_VERSION_COMPATIBLE TRUE)
 endif()
 EOF
+put 644 "$share/systemd" deploy/systemd/node.env.example
 chmod 644 "$share"/systemd/*.service "$prefix"/lib/pkgconfig/banyan*.pc "$prefix"/lib/cmake/banyan/*.cmake

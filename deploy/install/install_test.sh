@@ -20,8 +20,16 @@ fi
 
 for file in bin/banyan share/banyan/overlay.yaml share/banyan/topologies/internet2.yaml share/banyan/README.md \
   share/banyan/systemd/banyan-scheduler.service share/banyan/systemd/banyan-node@.service \
-  share/banyan/chrony/scheduler.conf share/banyan/chrony/node.conf share/banyan/docs/configuration.md; do
+  share/banyan/chrony/scheduler.conf share/banyan/chrony/node.conf share/banyan/docs/configuration.md share/banyan/docs/security.md \
+  share/banyan/systemd/node.env.example; do
   [[ -s "$prefix/$file" ]] || fail "expected $file to be installed"
+done
+# What an installed document names is installed.
+for document in "$prefix"/share/banyan/docs/*.md "$prefix/share/banyan/README.md"; do
+  while read -r named; do
+    [[ "$named" == architecture.md || -s "$prefix/share/banyan/docs/$named" ]] ||
+      fail "expected docs/$named to be installed, since ${document##*/} names it"
+  done < <(grep -oE '(docs/|\]\()[a-z_]+\.(md|svg|png)' "$document" | sed 's|.*[/(]||')
 done
 grep -q "^ExecStart=$prefix/bin/banyan " "$prefix/share/banyan/systemd/banyan-scheduler.service" ||
   fail "expected the units to start the installed program"

@@ -97,7 +97,7 @@ node() {
   host "$1" "$2"
   local run
   run="$(unit banyan-node@)"
-  SCHEDULER=tcp://10.0.0.1:7700 LISTEN="tcp://*:7701" ADVERTISE="tcp://$2:7701" \
+  BANYAN_SCHEDULER=tcp://10.0.0.1:7700 BANYAN_LISTEN="tcp://*:7701" BANYAN_ADVERTISE="tcp://$2:7701" OPTIONS='' \
     on "$1" banyan sh -c "exec ${run//%i/$1}" >"node-$1.log" 2>&1 &
   daemons+=($!)
 }
