@@ -20,6 +20,13 @@ TEST(PeerTextTest, RefusesWhatIsNoUtf8) {
   }
 }
 
+TEST(PeerTextTest, RefusesWhatActsOnATerminal) {
+  for (const std::string bad : {"\u202e", "\u202a", "\u2066", "\u2069", "\u200e", "\u200f", "\u061c", "\u009b"}) {
+    EXPECT_FALSE(IsPrintable(bad));
+  }
+  EXPECT_TRUE(IsPrintable("\u00a0\u2030\u2070\u0620"));
+}
+
 TEST(PeerTextTest, ReplacesAndCuts) {
   EXPECT_EQ(PrintableText("a\nb\xff", 10), "a?b?");
   EXPECT_EQ(PrintableText("abcdef", 3), "abc...");

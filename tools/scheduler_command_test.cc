@@ -110,5 +110,37 @@ TEST_F(SchedulerCommandTest, OperatorsOfThePageHaveTokensOfTheirOwn) {
   EXPECT_THAT(err_.str(), HasSubstr("--http-operator: expected scheduler.http"));
 }
 
+TEST_F(SchedulerCommandTest, WhatKeepsItsStateFromBeingMadeIsToldWithWaysOut) {
+  const std::string file = ::testing::TempDir() + "/file";
+  std::ofstream(file) << "";
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1"), "--state-dir", file + "/banyan/state"}), 1);
+  EXPECT_THAT(err_.str(),
+              HasSubstr("cannot create the directory " + file + "/banyan/state: Not a directory; --state-dir names"));
+  EXPECT_THAT(err_.str(), HasSubstr("--forgetful keeps none"));
+}
+
+TEST_F(SchedulerCommandTest, APortFileThatCannotBeWrittenSaysWhy) {
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1"), "--listen", "tcp://127.0.0.1:0", "--forgetful", "--port-file",
+                 "/no/such/folder/port"}),
+            1);
+  EXPECT_THAT(err_.str(), HasSubstr("--port-file: cannot write /no/such/folder/port: No such file or directory"));
+}
+
+TEST_F(SchedulerCommandTest, AccessToEtcdBelongsToAnOverlayWithEtcd) {
+  const std::string password = ::testing::TempDir() + "/password";
+  std::ofstream(password) << "secret\n";
+  ASSERT_EQ(chmod(password.c_str(), 0644), 0);
+  const std::string with = Job("address: tcp://127.0.0.1:1, etcd: [http://127.0.0.1:1]");
+  EXPECT_EQ(Run({with, "--check", "--etcd-user", "banyan"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--etcd-user: expected NAME=FILE"));
+  EXPECT_EQ(Run({with, "--check", "--etcd-user", "banyan=" + password}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("got mode 0644"));
+  ASSERT_EQ(chmod(password.c_str(), 0600), 0);
+  EXPECT_EQ(Run({with, "--check", "--etcd-user", "banyan=" + password}), 0) << err_.str();
+  EXPECT_EQ(Run({with, "--check", "--etcd-cert", password}), 2);
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1"), "--check", "--etcd-user", "banyan=" + password}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected scheduler.etcd in "));
+}
+
 }  // namespace
 }  // namespace banyan

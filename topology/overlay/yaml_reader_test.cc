@@ -62,6 +62,13 @@ TEST_F(YamlReaderTest, WordsAreNotQuoted) {
   EXPECT_FALSE(IsWord(*map_.Find("name"), "n1"));
 }
 
+TEST_F(YamlReaderTest, MarksThatTurnTheDirectionOfWritingAreEscaped) {
+  YamlValue value;
+  value.kind = YamlValue::Kind::kScalar;
+  value.scalar = "\u202en1";
+  EXPECT_EQ(Describe(value), "'\\xe2\\x80\\xaen1'");
+}
+
 TEST_F(YamlReaderTest, LongValuesAreShortenedInMessages) {
   YamlValue value;
   value.kind = YamlValue::Kind::kScalar;
