@@ -94,10 +94,9 @@ absl::StatusOr<std::string> FaultDesk::Kill(const std::string& node) {
 }
 
 absl::StatusOr<std::string> FaultDesk::Cut(const ChaosLink& link) {
-  for (const ChaosLink& direction : {link, Back(link)}) {
-    if (absl::Status status = job_.Cut(direction); !status.ok()) return status;
-    cut_[direction] = absl::Now() + kFaultLasts;
-  }
+  const std::vector<ChaosLink> directions = {link, Back(link)};
+  if (absl::Status status = job_.Cut(directions); !status.ok()) return status;
+  for (const ChaosLink& direction : directions) cut_[direction] = absl::Now() + kFaultLasts;
   return absl::StrCat("cut ", NameOf(link), " ", Lasting());
 }
 
