@@ -67,6 +67,8 @@ struct ClusterOptions {
   // Nodes and workers may end and start again. Their calls that fail by it are no violations. A core that says that it
   // fell out is started again. Results may lack whoever was not there.
   bool membership_changes = false;
+  // Nothing happens to these: they stay members whatever happens to others and to the scheduler.
+  std::set<NodeId> steady;
   // The source of the plan's values when results are to be checked by who is in them; outlives the cluster.
   ContributorFields* fields = nullptr;
   absl::Duration longest_pause = absl::Seconds(4);  // for which a process stands still

@@ -18,6 +18,10 @@ namespace {
 constexpr int64_t kLatestClockStartNs = int64_t{1} << 50;  // thirteen days
 // Until a node that fell out is started again.
 constexpr absl::Duration kRestartPause = absl::Milliseconds(100);
+// Likewise of one that was removed and is not let in.
+constexpr absl::Duration kRefusedPause = absl::Seconds(1);
+// Within which a scheduler refuses an overlay file.
+constexpr absl::Duration kRefusalTime = absl::Seconds(1);
 constexpr uint64_t kStartsSeed = 0x5EED;
 constexpr char kStandbyAddress[] = "tcp://standby:7701";
 
@@ -57,13 +61,14 @@ std::unique_ptr<Protocol> JobProcesses::Wrap(NodeId id, std::unique_ptr<Protocol
   return options_.wrap_core ? options_.wrap_core(id, std::move(core)) : std::move(core);
 }
 
-std::unique_ptr<Protocol> JobProcesses::MakeScheduler(StartId start, StoredRecords records) const {
+std::unique_ptr<Protocol> JobProcesses::MakeScheduler(const OverlayConfig& file, StartId start,
+                                                      StoredRecords records) const {
   SchedulerOptions options{std::move(records), start};
   options.precision = options_.precision;
   if (start > StartId(1) && options_.edited_binding.has_value()) {
     options.precision->binding = *options_.edited_binding;
   }
-  return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(scaled_, std::move(options)));
+  return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(file, std::move(options)));
 }
 
 std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnation) const {
@@ -89,7 +94,7 @@ void JobProcesses::AddScheduler() {
   ProcessOptions process = OptionsOfProcess();
   process.scale = 1;
   SimulatedProcess* scheduler = simulator_->AddProcess(kSchedulerNode, scaled_.scheduler.address, process,
-                                                       MakeScheduler(StartId(1), {}), RandomStart());
+                                                       MakeScheduler(scaled_, StartId(1), {}), RandomStart());
   scheduler->set_on_stopped([this](const absl::Status& status) { OnSchedulerStopped(status); });
 }
 
@@ -97,7 +102,7 @@ void JobProcesses::AddStandby() {
   standby_ = std::make_unique<StandbySchedulers>(
       *options_.standby, simulator_,
       [this](const StoredRecords& records) -> std::unique_ptr<Protocol> {
-        return EndIfOver(records) ? nullptr : MakeScheduler(StartId(scheduler_starts_++), records);
+        return EndIfOver(records) ? nullptr : MakeScheduler(scaled_, StartId(scheduler_starts_++), records);
       },
       [this](const absl::Status& status) { OnSchedulerStopped(status); });
   const NodeId second(static_cast<uint32_t>(scaled_.nodes.size() + 2));
@@ -140,7 +145,10 @@ void JobProcesses::AddNode(NodeId id) {
 
 void JobProcesses::AddOperator() {
   const NodeId id(static_cast<uint32_t>(scaled_.nodes.size() + 1));
-  auto core = std::make_unique<SimulatedOperator>(scaled_.scheduler.address, options_.orders);
+  SimulatedOperator::Listener* const listener = this;
+  std::vector<std::string> schedulers = {scaled_.scheduler.address};
+  if (standby_ != nullptr) schedulers.emplace_back(kStandbyAddress);
+  auto core = std::make_unique<SimulatedOperator>(std::move(schedulers), options_.orders, listener);
   operator_ = core.get();
   simulator_->AddProcess(id, "tcp://operator:7702", OptionsOfProcess(), std::move(core), Timestamp());
 }
@@ -173,13 +181,19 @@ void JobProcesses::ReportEnd(const std::string& who, const absl::Status& status)
 }
 
 void JobProcesses::OnSchedulerStopped(const absl::Status& status) {
+  if (std::exchange(has_other_file_, false) && absl::IsFailedPrecondition(status)) {
+    simulator_->agenda()->CallAfter(kRestartPause, [this] {
+      if (!IsSchedulerRunning()) StartScheduler(/*with_records=*/true);
+    });
+    return;
+  }
   if (options_.membership_changes && !storage_fails_ && !IsAskedToStop(kSchedulerNode)) {
     ReportEnd("the scheduler", status);
   }
 }
 
 void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
-  if (!options_.membership_changes || IsAskedToStop(node)) return;
+  if (!options_.membership_changes || IsAskedToStop(node) || removed_.contains(node)) return;
   // The others may need one that has finished to pass their chunks on.
   if (status.ok() && crews_.at(node).IsDone()) return;
   // A job is over when its members have finished, whoever is away.
@@ -189,8 +203,14 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
   }
   has_lost_parameters_ = has_lost_parameters_ || IsOfLostParameters(status);
   if (IsOfLostParameters(status)) return;
-  if (!absl::IsAborted(status)) return ReportEnd(absl::StrCat("node ", node.value()), status);
-  simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
+  if (!absl::IsAborted(status) && !ever_removed_.contains(node))
+    return ReportEnd(absl::StrCat("node ", node.value()), status);
+  if (options_.steady.contains(node)) {
+    simulator_->violations()->Add(
+        simulator_->now(), "who stays is a member",
+        absl::StrCat("node ", node.value(), ", to which nothing has happened, fell out: ", status.message()));
+  }
+  simulator_->agenda()->CallAfter(absl::IsAborted(status) ? kRestartPause : kRefusedPause, [this, node] {
     if (!IsRunning(node)) StartNode(node);
   });
 }
@@ -218,6 +238,7 @@ void JobProcesses::StartWorker(WorkerName worker) {
 }
 
 void JobProcesses::KillScheduler(bool silently) {
+  has_other_file_ = false;
   if (standby_ != nullptr) return standby_->Kill(leader(), silently);
   simulator_->process(kSchedulerNode)->Kill(silently);
 }
@@ -253,7 +274,52 @@ void JobProcesses::StartScheduler(bool with_records) {
     if (on_records_lost_) on_records_lost_();
   }
   if (EndIfOver(scheduler->stored())) return;
-  simulator_->StartAgain(kSchedulerNode, MakeScheduler(StartId(++scheduler_starts_), scheduler->stored()));
+  simulator_->StartAgain(kSchedulerNode, MakeScheduler(scaled_, StartId(++scheduler_starts_), scheduler->stored()));
+}
+
+void JobProcesses::StartSchedulerWithOtherFile(const OverlayConfig& file) {
+  SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
+  if (standby_ != nullptr || scheduler->running()) return;
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(scheduler->stored(), scaled_.job, NodeNames(scaled_));
+  // It would begin a job of its own.
+  if (!state.ok() || !state->is_running()) return StartScheduler(/*with_records=*/true);
+  has_other_file_ = true;
+  simulator_->StartAgain(kSchedulerNode, MakeScheduler(file, StartId(++scheduler_starts_), scheduler->stored()));
+  simulator_->agenda()->CallAfter(kRefusalTime, [this] { CheckRefusal(); });
+}
+
+void JobProcesses::CheckRefusal() {
+  if (!has_other_file_) return;
+  SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
+  if (scheduler->paused_until() > simulator_->now()) {
+    simulator_->agenda()->CallAt(scheduler->paused_until() + kRefusalTime, [this] { CheckRefusal(); });
+    return;
+  }
+  simulator_->violations()->Add(simulator_->now(), "one job, one file",
+                                "a scheduler goes on with a job whose records are of another overlay file");
+}
+
+void JobProcesses::OnOrdered(const OperatorOrder& order) {
+  for (uint32_t id = 1; id <= scaled_.nodes.size(); ++id) {
+    if (scaled_.nodes[id - 1].name != order.removed) continue;
+    removed_.insert(NodeId(id));
+    ever_removed_.insert(NodeId(id));
+  }
+}
+
+void JobProcesses::OnAnswered(const OperatorOrder& order, const OperatorReply& reply) {
+  simulator_->trace()->Note(simulator_->now(), kSchedulerNode,
+                            absl::StrCat("answers an order", reply.accepted ? ": " : " with a refusal: ", reply.text));
+  if (order.overlay_yaml.empty()) return;
+  // They were away when the others finished.
+  if (!reply.accepted && HasFinisher()) came_too_late_.merge(removed_);
+  if (!reply.accepted) return;
+  // Whoever has ended meanwhile is started by its supervisor.
+  for (const NodeId node : std::exchange(removed_, {})) {
+    simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
+      if (!IsRunning(node)) StartNode(node);
+    });
+  }
 }
 
 }  // namespace banyan

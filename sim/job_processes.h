@@ -24,7 +24,7 @@
 
 namespace banyan {
 
-class JobProcesses {
+class JobProcesses : private SimulatedOperator::Listener {
  public:
   // `scaled` is the overlay that the cores see. All of these outlive this.
   JobProcesses(const ClusterOptions* options, const OverlayConfig* scaled, Simulator* simulator,
@@ -61,6 +61,9 @@ class JobProcesses {
   // Starts the scheduler, which does not run, or lets those stand by that do not. Without records its storage is empty.
   // With those of a job that is over nothing happens, since another job would begin.
   void StartScheduler(bool with_records);
+  // Starts a scheduler that does not run with its records and this overlay, which is of another job: it has to refuse.
+  // Then starts it with its own. Where no job runs yet, or where two share it, at once with its own.
+  void StartSchedulerWithOtherFile(const OverlayConfig& file);
   // Called when the records are lost.
   void set_on_records_lost(std::function<void()> on_records_lost) { on_records_lost_ = std::move(on_records_lost); }
 
@@ -89,7 +92,7 @@ class JobProcesses {
   void AddOperator();
   ProcessOptions OptionsOfProcess();
   Timestamp RandomStart();
-  std::unique_ptr<Protocol> MakeScheduler(StartId start, StoredRecords records) const;
+  std::unique_ptr<Protocol> MakeScheduler(const OverlayConfig& file, StartId start, StoredRecords records) const;
   std::unique_ptr<Protocol> MakeNode(NodeId id, Incarnation incarnation) const;
   std::unique_ptr<Protocol> Wrap(NodeId id, std::unique_ptr<Protocol> core) const;
   // What the node command does when the core says that this start of the node is no member any more.
@@ -100,6 +103,10 @@ class JobProcesses {
   bool HasEnded(const StoredRecords& records) const;
   // Whether the workers of some node have finished, but for dead ones, without which no job is over.
   bool HasFinisher() const;
+  void OnOrdered(const OperatorOrder& order) override;
+  void OnAnswered(const OperatorOrder& order, const OperatorReply& reply) override;
+  // Complains if a scheduler still runs with the file of another job.
+  void CheckRefusal();
   // A job that outlives its members has no reason to give up.
   void ReportEnd(const std::string& who, const absl::Status& status);
 
@@ -117,6 +124,9 @@ class JobProcesses {
   std::set<NodeId> came_too_late_;
   bool is_over_ = false;
   bool storage_fails_ = false;
+  bool has_other_file_ = false;  // the scheduler runs with the file of another job
+  std::set<NodeId> removed_;     // by the operator, or so it has ordered; not let in again
+  std::set<NodeId> ever_removed_;
   bool is_ending_ = false;
   std::function<void()> on_records_lost_;
   SimulatedOperator* operator_ = nullptr;  // owned by its process

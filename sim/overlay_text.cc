@@ -104,9 +104,22 @@ std::string TopologyText(const TopologyConfig& topology) {
                       ", update_rate: ", Number(topology.update_rate), "}\n");
 }
 
+const char* RuleName(NotFiniteRule rule) {
+  switch (rule) {
+    case NotFiniteRule::kKeep:
+      return "keep";
+    case NotFiniteRule::kSkip:
+      return "skip";
+    case NotFiniteRule::kFail:
+      return "fail";
+  }
+  return "keep";
+}
+
 std::string AggregationText(const AggregationConfig& aggregation) {
   return absl::StrCat("aggregation: {op: ", OpName(aggregation.op), ", quorum: ", Number(aggregation.quorum),
                       ", grace_seconds: ", Number(absl::ToDoubleSeconds(aggregation.grace)),
+                      ", not_finite: ", RuleName(aggregation.not_finite),
                       ", order: ", aggregation.fixed_order ? "fixed" : "arrival", "}\n");
 }
 

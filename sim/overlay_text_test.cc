@@ -21,6 +21,7 @@ TEST(OverlayTextTest, QuorumAndOrderAreReadBack) {
   overlay.aggregation.quorum = 1.0 / 3;
   overlay.aggregation.grace = absl::Milliseconds(20);
   overlay.aggregation.fixed_order = true;
+  overlay.aggregation.not_finite = NotFiniteRule::kSkip;
   const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
   ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
   EXPECT_EQ(read->aggregation, overlay.aggregation);

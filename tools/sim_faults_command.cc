@@ -25,7 +25,7 @@ constexpr unsigned kMostThreads = 16;
 struct FaultsFlags {
   int64_t seeds = 100;
   int64_t from = 0;
-  std::string faults;  // transient, scheduler, silent, all, or empty, which is all
+  std::string faults;  // transient, scheduler, silent, rough, all, or empty, which is all
   bool trace = false;
   bool json = false;
 };
@@ -40,10 +40,12 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
   line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
   line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
                &flags.from);
-  line.Choice("faults", {"transient", "scheduler", "silent", "all"},
+  line.Choice("faults", {"transient", "scheduler", "silent", "rough", "all"},
               "transient: only those that leave the members as they are; scheduler: those of the scheduler, and of "
-              "nodes and workers that come back; silent: connections that carry nothing without a word; all: the whole "
-              "list (default all)",
+              "nodes and workers that come back; silent: connections that carry nothing without a word; rough: all of "
+              "these, and orders "
+              "of an operator, disks that stand for long, slow and uneven links, another overlay file, in jobs of "
+              "many keys; all: all but the rough ones (default all)",
               &flags.faults);
   line.Switch("trace", "print what every process is handed", &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
@@ -114,6 +116,7 @@ FaultSweepReport SweepWithProgress(const FaultsFlags& flags, std::ostream& err) 
   options.from = static_cast<uint64_t>(flags.from);
   options.seeds = static_cast<uint64_t>(flags.seeds);
   options.kinds = KindsOf(flags);
+  options.is_rough = flags.faults == "rough";
   if (flags.trace) {
     options.trace = [&err](const std::string& line) { err << line << "\n"; };
   } else {

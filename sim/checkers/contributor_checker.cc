@@ -64,7 +64,8 @@ bool ContributorChecker::IsThere(WorkerName worker, WorkerStart start) const {
 }
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
-  pushes_[{tensor, round}][worker] = StartOf(worker);
+  // What is skipped counts as if nothing had been pushed.
+  if (!plan_->IsNotFinite(worker, tensor, round)) pushes_[{tensor, round}][worker] = StartOf(worker);
   began_.try_emplace(worker, membership_->epoch());
   debts_.OnPushed(tensor, round);
   for (auto& [name, debts] : late_debts_) debts.OnPushed(tensor, round);
@@ -116,7 +117,7 @@ void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound 
 
 void ContributorChecker::CheckMeansOfOnes(Timestamp now, WorkerName worker, TensorRound round,
                                           absl::Span<const float> values) {
-  const auto most = static_cast<double>(round.second.value());
+  const auto most = static_cast<double>(plan_->rounds);
   for (size_t i = 0; i < values.size(); ++i) {
     const double means = std::round(double{values[i]});
     if (means >= 0 && means <= most && std::abs(values[i] - means) <= kMeansTolerance * most) continue;

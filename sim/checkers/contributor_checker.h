@@ -6,6 +6,7 @@
 // - Whoever pushed a round and still runs when its first result is handed out is in it. The node must have been a
 // member
 //   in the epoch that made the result.
+// - A mean is divided by the number of gradients in it. Those that are skipped are not.
 // - All elements of a chunk are of the same contributors.
 // - A round has one result on all who get it, as long as one of those who have it is there.
 // - A broadcast is the values of one worker.

@@ -55,14 +55,24 @@ const char* NameOf(FaultKind kind) {
     case FaultKind::kLoseLarge:
       return "lose large";
     case FaultKind::kForgetIdle:
+      return "forget idle";
+    case FaultKind::kRemoveNode:
+      return "remove node";
+    case FaultKind::kStandingStorage:
+      return "standing storage";
+    case FaultKind::kSlowLink:
+      return "slow link";
+    case FaultKind::kUnevenLink:
+      return "uneven link";
+    case FaultKind::kOtherFile:
       break;
   }
-  return "forget idle";
+  return "other file";
 }
 
 std::vector<FaultKind> AllFaultKinds() {
   std::vector<FaultKind> kinds;
-  for (uint8_t kind = 0; kind <= static_cast<uint8_t>(kLastFaultKind); ++kind) {
+  for (uint8_t kind = 0; kind <= static_cast<uint8_t>(FaultKind::kForgetIdle); ++kind) {
     kinds.push_back(static_cast<FaultKind>(kind));
   }
   return kinds;
@@ -76,7 +86,19 @@ std::vector<FaultKind> TransientFaultKinds() {
 
 bool NeedsStandby(FaultKind kind) { return kind >= FaultKind::kStopLeader && kind <= FaultKind::kIsolateLeader; }
 
-bool IsSilence(FaultKind kind) { return kind >= FaultKind::kSilenceConnections; }
+bool IsSilence(FaultKind kind) { return kind >= FaultKind::kSilenceConnections && !IsRough(kind); }
+
+std::vector<FaultKind> RoughFaultKinds() {
+  return {FaultKind::kRemoveNode, FaultKind::kStandingStorage, FaultKind::kSlowLink, FaultKind::kUnevenLink,
+          FaultKind::kOtherFile};
+}
+
+std::vector<FaultKind> EndFaultKinds() {
+  return {FaultKind::kKillNode,    FaultKind::kLeave,        FaultKind::kKillWorker,       FaultKind::kPauseScheduler,
+          FaultKind::kSlowStorage, FaultKind::kStallStorage, FaultKind::kRestartScheduler, FaultKind::kFailStorage};
+}
+
+bool IsRough(FaultKind kind) { return kind >= FaultKind::kRemoveNode; }
 
 std::vector<FaultKind> SilentFaultKinds() {
   return {FaultKind::kSilenceConnections, FaultKind::kLoseLarge, FaultKind::kForgetIdle};

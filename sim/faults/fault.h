@@ -41,19 +41,30 @@ enum class FaultKind : uint8_t {
   kSilenceConnections,  // some or all between two, in one direction or both, for good
   kLoseLarge,           // a path drops what is large: each connection that carries it is silent from then on
   kForgetIdle,          // a path forgets connections that are not used for a while
+  // Those of rough jobs alone: the draws of all others stay as they are.
+  kRemoveNode,       // an operator removes a node, and lets it in again
+  kStandingStorage,  // of the scheduler, for as long as the silence that ends a peer or longer
+  kSlowLink,         // a part of the rate is left
+  kUnevenLink,       // delay and jitter rise
+  kOtherFile,        // the scheduler ends, and comes back with the overlay file of another job; then with its own
 };
-inline constexpr FaultKind kLastFaultKind = FaultKind::kForgetIdle;
+inline constexpr FaultKind kLastFaultKind = FaultKind::kOtherFile;
 
 // Returns a short name such as "kill node".
 const char* NameOf(FaultKind kind);
 
-// All kinds; and those that a job outlives whose members must stay.
+// All kinds but the rough ones; and those that a job outlives whose members must stay.
 std::vector<FaultKind> AllFaultKinds();
 std::vector<FaultKind> TransientFaultKinds();
 // Those that no connection tells of, alone.
 std::vector<FaultKind> SilentFaultKinds();
 // Those of jobs with one scheduler.
 std::vector<FaultKind> OneSchedulerFaultKinds();
+// Those of rough jobs, beside all others.
+std::vector<FaultKind> RoughFaultKinds();
+// Those that are over for a process when it runs again, or happen to the scheduler alone; no rough ones.
+std::vector<FaultKind> EndFaultKinds();
+bool IsRough(FaultKind kind);
 bool NeedsStandby(FaultKind kind);
 // Those that no connection tells of.
 bool IsSilence(FaultKind kind);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/faults/leader_faults.h"
+#include "sim/faults/rough_faults.h"
 #include "sim/faults/silences.h"
 
 namespace banyan {
@@ -84,6 +85,7 @@ bool FaultInjector::Begin(const Fault& fault) {
     case FaultKind::kLateStart:
       return true;
     default:
+      if (IsRough(fault.kind)) return BeginRoughFault(fault, &random_, cluster_);
       return IsSilence(fault.kind) ? BeginSilence(fault, &random_, cluster_) : BeginLeaderFault(fault, cluster_);
   }
 }
@@ -109,6 +111,7 @@ void FaultInjector::End(const Fault& fault) {
     default:
       if (NeedsStandby(fault.kind)) EndLeaderFault(fault, cluster_);
       if (IsSilence(fault.kind)) EndSilence(fault, cluster_);
+      if (IsRough(fault.kind)) EndRoughFault(fault, &random_, cluster_);
       return;
   }
 }

@@ -41,19 +41,9 @@ class Drawing {
 
   // Without a plan for those who stay the job would wait for ever for whoever connects them.
   bool StaysConnectedWithout(NodeId node) const {
-    std::set<NodeId> left;
-    for (uint32_t id = 1; id <= options_.workers.size(); ++id) left.insert(NodeId(id));
-    for (const NodeId gone : gone_) left.erase(gone);
-    left.erase(node);
-    if (left.empty()) return false;
-    std::vector<NodeId> reached = {*left.begin()};
-    left.erase(left.begin());
-    for (size_t next = 0; next < reached.size(); ++next) {
-      for (const auto& [from, to] : options_.links) {
-        if (from == reached[next] && left.erase(to) > 0) reached.push_back(to);
-      }
-    }
-    return left.empty();
+    std::set<NodeId> gone = gone_;
+    gone.insert(node);
+    return StayConnected(options_, gone);
   }
 
   // Two nodes with a link, or a node and the scheduler.
@@ -171,6 +161,21 @@ class Drawing {
 };
 
 }  // namespace
+
+bool StayConnected(const FaultPlanOptions& options, const std::set<NodeId>& gone) {
+  std::set<NodeId> left;
+  for (uint32_t id = 1; id <= options.workers.size(); ++id) left.insert(NodeId(id));
+  for (const NodeId node : gone) left.erase(node);
+  if (left.empty()) return false;
+  std::vector<NodeId> reached = {*left.begin()};
+  left.erase(left.begin());
+  for (size_t next = 0; next < reached.size(); ++next) {
+    for (const auto& [from, to] : options.links) {
+      if (from == reached[next] && left.erase(to) > 0) reached.push_back(to);
+    }
+  }
+  return left.empty();
+}
 
 std::vector<Fault> DrawFaults(const FaultPlanOptions& options, Random* random) {
   BANYAN_CHECK(!options.kinds.empty() && !options.workers.empty());

@@ -6,15 +6,21 @@
 #include <set>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "compression/compression_rules.h"
+#include "core/check.h"
 #include "proto/compression/codec_traits.h"
 #include "sim/cluster.h"
 #include "sim/faults/fault_injector.h"
 #include "sim/faults/fault_plan.h"
 #include "sim/faults/leader_faults.h"
+#include "sim/faults/rough_faults.h"
 #include "sim/faults/silences.h"
+#include "sim/overlay_scaling.h"
+#include "sim/overlay_text.h"
 #include "sim/sample_overlays.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -42,6 +48,11 @@ constexpr uint64_t kPrecisionSeed = 0xB175;
 constexpr uint64_t kMeanVotesSeed = 0x3EA2;
 constexpr uint64_t kSlicesSeed = 0x511C;
 constexpr double kWithOptimizer = 0.25;
+constexpr uint64_t kRoughSeed = 0x206;
+// Of a tensor beyond the first few, as headers take.
+constexpr int64_t kHeaderElements = 60;
+constexpr size_t kFewTensors = 3;
+constexpr size_t kManyTensors = 100;
 
 template <typename T, size_t N>
 T OneOf(const std::array<T, N>& choices, Random* random) {
@@ -110,6 +121,17 @@ TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
   return plan;
 }
 
+// Returns the tensors that are compressed with error feedback.
+std::set<size_t> CompressedTensors(const OverlayConfig& overlay, const TrainingPlan& plan) {
+  std::set<size_t> compressed;
+  for (size_t tensor = 0; tensor < plan.tensors.size(); ++tensor) {
+    const CompressionRule* used =
+        RuleFor(overlay.compression, plan.tensors[tensor].name, plan.tensors[tensor].elements);
+    if (used != nullptr && UsesErrorFeedback(*used)) compressed.insert(tensor);
+  }
+  return compressed;
+}
+
 // With error feedback, so that nothing may be lost. Returns the tensors that are compressed.
 std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Random* random) {
   if (!random->Chance(0.4)) return {};
@@ -122,13 +144,7 @@ std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Ran
   overlay->compression.rules = {rule};
   overlay->compression.least_elements = random->Between(1, 50);
   plan->flush_every = static_cast<uint64_t>(random->Between(2, 6));
-  std::set<size_t> compressed;
-  for (size_t tensor = 0; tensor < plan->tensors.size(); ++tensor) {
-    const CompressionRule* used =
-        RuleFor(overlay->compression, plan->tensors[tensor].name, plan->tensors[tensor].elements);
-    if (used != nullptr && UsesErrorFeedback(*used)) compressed.insert(tensor);
-  }
-  return compressed;
+  return CompressedTensors(*overlay, *plan);
 }
 
 // When queues cut what may be cut. Drawn apart, so that a seed gives the same job with and without.
@@ -193,6 +209,9 @@ FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vecto
 absl::Duration Recovery(const ClusterOptions& cluster) {
   int64_t elements = 0;
   for (const TrainingPlan::Tensor& tensor : cluster.plan.tensors) elements += tensor.elements;
+  if (cluster.plan.tensors.size() > kFewTensors) {
+    elements += kHeaderElements * static_cast<int64_t>(cluster.plan.tensors.size() - kFewTensors);
+  }
   const auto nodes = static_cast<double>(cluster.overlay.nodes.size());
   // Both ways through the slowest link for each node, four times; headers take more than small chunks.
   const absl::Duration sending = absl::Seconds(4 * 2 * nodes * 32 * static_cast<double>(elements + 2000) / kLeastBps);
@@ -236,6 +255,25 @@ void SpreadAllTensors(FaultScenario* scenario, Random* random) {
   scenario->fields = std::make_unique<ContributorFields>(scenario->fields->workers(), std::move(all), random->Next());
   scenario->cluster.fields = scenario->fields.get();
   scenario->cluster.plan.source = scenario->fields.get();
+}
+
+// Small tensors beside those that are there: dozens in most jobs, hundreds in some, and a thousand in a few.
+void AddTensors(FaultScenario* scenario, Random* random) {
+  TrainingPlan& plan = scenario->cluster.plan;
+  int64_t tensors = random->Between(5, 50);
+  if (random->Chance(0.1)) tensors = random->Between(100, 300);
+  if (random->Chance(0.02)) tensors = 1000;
+  for (auto i = static_cast<int64_t>(plan.tensors.size()); i < tensors; ++i) {
+    plan.tensors.push_back({absl::StrCat("t", i), random->Between(1, 4), static_cast<int32_t>(random->Between(-2, 2))});
+  }
+  if (plan.tensors.size() >= kManyTensors) {
+    plan.rounds = std::min<uint64_t>(plan.rounds, 12);
+    scenario->cluster.overlay.transport.window_bytes.reset();
+  }
+  scenario->fields = std::make_unique<ContributorFields>(
+      scenario->fields->workers(), CompressedTensors(scenario->cluster.overlay, plan), random->Next());
+  scenario->cluster.fields = scenario->fields.get();
+  plan.source = scenario->fields.get();
 }
 
 // A binding with one slice of each tensor that may go low-bit.
@@ -318,6 +356,54 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario) {
   scenario->recovery += (slowest - 1) * (plan.compute_time + plan.compute_spread) * static_cast<double>(plan.rounds);
 }
 
+void AddMeans(FaultScenario* scenario) {
+  scenario->cluster.overlay.aggregation.op = AggregationOp::kMean;
+  scenario->cluster.overlay.compression.rules.clear();
+  scenario->fields->PushOnes();
+}
+
+FaultScenario MakeRoughScenario(uint64_t seed) {
+  Random random(seed ^ kRoughSeed);
+  // Then whom none of them names keeps its place.
+  const bool has_ends_alone = random.Chance(0.35);
+  FaultScenario scenario = MakeFaultScenario(seed, has_ends_alone ? EndFaultKinds() : AllFaultKinds());
+  ClusterOptions& cluster = scenario.cluster;
+  cluster.check_encoding = true;
+  cluster.overlay.aggregation.fixed_order = random.Chance(kWithFixedOrder);
+  if (random.Chance(0.3)) cluster.network.duplicate_chance = 0.3;
+  if (random.Chance(0.5)) AddTensors(&scenario, &random);
+  if (!cluster.plan.nodes_have_parameters && random.Chance(0.3)) {
+    AddQuorum(seed, &scenario);
+    if (random.Chance(0.7)) AddMeans(&scenario);
+  }
+  if (random.Chance(0.3)) {
+    cluster.overlay.aggregation.not_finite = NotFiniteRule::kSkip;
+    cluster.plan.not_finite_share = OneOf<double, 3>({0.02, 0.2, 0.7}, &random);
+  }
+  std::vector<FaultKind> kinds = RoughFaultKinds();
+  if (has_ends_alone) {
+    std::erase_if(kinds, [](FaultKind kind) { return kind == FaultKind::kSlowLink || kind == FaultKind::kUnevenLink; });
+  }
+  FaultPlanOptions plan = DrawFaultOptions(cluster.overlay, kinds, &random);
+  plan.faults = static_cast<int>(random.Between(1, 4));
+  const std::vector<Fault> faults = DrawRoughFaults(plan, &random);
+  for (const Fault& fault : faults) {
+    cluster.longest_pause = std::max(cluster.longest_pause, fault.lasts + kLostAfter);
+    scenario.faults.push_back(fault);
+  }
+  if (has_ends_alone) {
+    for (uint32_t id = 1; id <= cluster.overlay.nodes.size(); ++id) cluster.steady.insert(NodeId(id));
+    for (const Fault& fault : scenario.faults) cluster.steady.erase(fault.node);
+  }
+  // As it is read from its file, or what an operator gives would differ.
+  absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(ScaleOverlay(cluster.overlay, 1)), "rough.yaml");
+  BANYAN_CHECK(read.ok());
+  cluster.overlay = *std::move(read);
+  cluster.orders = OrdersOf(faults, cluster.overlay);
+  scenario.recovery = std::max(scenario.recovery, Recovery(cluster));
+  return scenario;
+}
+
 void AddPrecision(uint64_t seed, FaultScenario* scenario) {
   Random random(seed ^ kPrecisionSeed);
   ClusterOptions& cluster = scenario->cluster;
@@ -373,6 +459,7 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.results = cluster.contributors()->results();
   outcome.required = cluster.contributors()->required();
   outcome.flushes = cluster.contributors()->flushes();
+  outcome.means = cluster.contributors()->means();
   outcome.low_bit_rounds = cluster.precision()->rounds(PrecisionRoute::kLowBit);
   outcome.fallback_rounds = cluster.precision()->rounds(PrecisionRoute::kFallback);
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
@@ -383,6 +470,12 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.epochs = cluster.epoch().value();
   outcome.happened = injector.happened();
   outcome.violations = cluster.violations()->Report();
+  return outcome;
+}
+
+FaultOutcome RunRoughSeed(uint64_t seed, const Trace::Sink& sink) {
+  FaultOutcome outcome = RunFaultScenario(MakeRoughScenario(seed), sink);
+  outcome.seed = seed;
   return outcome;
 }
 

@@ -33,6 +33,13 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
 // tensors each worker has elements of its own.
 void AddQuorum(uint64_t seed, FaultScenario* scenario);
 
+// Makes the results of AddQuorum means of ones: whoever is late, each mean is one.
+void AddMeans(FaultScenario* scenario);
+
+// A job with all faults, rough ones among them: some have many tensors, some skip gradients that are not finite, some
+// have means with a quorum. All that is sent is turned into bytes and back.
+FaultScenario MakeRoughScenario(uint64_t seed);
+
 // Lets rounds of the scenario go low-bit when the training has warmed up, and vetoes them now and then: workers report
 // losses, some of which rise. What is in a result cannot be read off then; it has to be the same for all.
 void AddPrecision(uint64_t seed, FaultScenario* scenario);
@@ -48,6 +55,7 @@ struct FaultOutcome {
   uint64_t events = 0;
   int64_t results = 0;   // that workers got
   int64_t flushes = 0;   // results of flushes that were booked, where workers may be late
+  int64_t means = 0;     // results of means of ones
   int64_t required = 0;  // contributors that results had to have
   int64_t replicas = 0;  // models that were compared with others
   int64_t fetches = 0;   // workers that go on with the state of others
@@ -64,6 +72,9 @@ struct FaultOutcome {
 
 // Trains to the end and stops every process. Lines of the trace go to `sink` unless it is empty.
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink);
+
+// Makes and runs the rough scenario of a seed.
+FaultOutcome RunRoughSeed(uint64_t seed, const Trace::Sink& sink);
 
 // Makes and runs the scenario of a seed. Some jobs have a quorum, unless there are to be none; all else is the same
 // with and without.

@@ -25,7 +25,7 @@ class Sweep {
         if (taken_ == options_.seeds) return;
         seed = options_.from + taken_++;
       }
-      Take(RunFaultSeed(seed, options_.kinds, options_.trace));
+      Take(options_.is_rough ? RunRoughSeed(seed, options_.trace) : RunFaultSeed(seed, options_.kinds, options_.trace));
     }
   }
 

@@ -18,6 +18,7 @@ struct FaultSweepOptions {
   uint64_t from = 0;
   uint64_t seeds = 1;
   std::vector<FaultKind> kinds;
+  bool is_rough = false;  // rough jobs, whatever the kinds
   int threads = 1;
   // Gets the lines of all traces; with more than one thread they would be mixed. Empty for none.
   Trace::Sink trace;

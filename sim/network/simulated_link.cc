@@ -52,13 +52,21 @@ void SimulatedLink::SendAcknowledgements(int64_t now_ns, int64_t acknowledged_by
   wire_.Reserve(now_ns, (packets + kPacketsPerAcknowledgement - 1) / kPacketsPerAcknowledgement * kHeaderBytes);
 }
 
+void SimulatedLink::Degrade(double rate_share, absl::Duration more_delay, absl::Duration more_jitter) {
+  wire_.set_rate_bps(wire_.rate_bps() / rate_share_ * rate_share);
+  rate_share_ = rate_share;
+  more_delay_ns_ = absl::ToInt64Nanoseconds(more_delay);
+  more_jitter_ns_ = absl::ToInt64Nanoseconds(more_jitter);
+}
+
 int64_t SimulatedLink::OnWire(int64_t size_bytes) const {
   return has_headers_ ? size_bytes + PacketsOf(size_bytes) * kHeaderBytes : size_bytes;
 }
 
 int64_t SimulatedLink::TravelNs(int64_t size_bytes, Random* random) const {
-  int64_t travel_ns = delay_ns_;
-  if (jitter_ns_ > 0) travel_ns += random->Between(0, jitter_ns_);
+  int64_t travel_ns = delay_ns_ + more_delay_ns_;
+  const int64_t jitter_ns = jitter_ns_ + more_jitter_ns_;
+  if (jitter_ns > 0) travel_ns += random->Between(0, jitter_ns);
   if (loss_fraction_ > 0) {
     const auto packets = static_cast<double>(PacketsOf(size_bytes));
     if (random->Chance(std::min(1.0, packets * loss_fraction_))) travel_ns += 2 * delay_ns_;

@@ -56,6 +56,10 @@ class SimulatedLink {
     foreign_.set_rate_bps(rate_bps);
   }
 
+  // From now on this share of the rate is left, and delay and jitter are larger by these. Only 1 and zeros bring back
+  // what was before.
+  void Degrade(double rate_share, absl::Duration more_delay, absl::Duration more_jitter);
+
   double rate_bps() const { return wire_.rate_bps(); }
   int64_t delay_ns() const { return delay_ns_; }
   // Return the bytes of the messages, without packets' headers.
@@ -72,6 +76,9 @@ class SimulatedLink {
   int64_t delay_ns_;
   int64_t jitter_ns_;
   double loss_fraction_;
+  double rate_share_ = 1;
+  int64_t more_delay_ns_ = 0;
+  int64_t more_jitter_ns_ = 0;
   bool has_headers_;
   int64_t data_bytes_ = 0;
   int64_t control_bytes_ = 0;

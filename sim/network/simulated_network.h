@@ -125,6 +125,8 @@ class SimulatedNetwork {
   void Heal(NodeId a, NodeId b);
   // nullptr for nodes without a link between them.
   SimulatedLink* FindLink(NodeId from, NodeId to) { return links_.Find(from, to); }
+  // Likewise, and what carries their messages to and from the scheduler. Never nullptr.
+  SimulatedLink* LinkFor(NodeId from, NodeId to) { return links_.FindOrAdd(from, to); }
 
   // Every overlay link with what it has carried, in order of (from, to).
   const std::map<std::pair<NodeId, NodeId>, SimulatedLink>& links() const { return links_.overlay(); }
@@ -147,7 +149,6 @@ class SimulatedNetwork {
   using NodePair = std::pair<NodeId, NodeId>;
 
   Host& HostOf(NodeId node);
-  SimulatedLink* LinkFor(NodeId from, NodeId to) { return links_.FindOrAdd(from, to); }
   bool Reachable(Connection* connection);
   bool IsCut(NodeId from, NodeId to) const { return cuts_.contains({from, to}); }
   // The process that accepted it still listens on it.

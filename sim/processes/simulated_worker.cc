@@ -111,6 +111,8 @@ void SimulatedWorker::Push(size_t tensor) {
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->Fill(name_, tensor, round, gradient.mutable_floats());
   gradient = InType(std::move(gradient), plan_->tensors[tensor].type);
+  const bool is_skipped = plan_->IsNotFinite(name_, tensor, round);
+  if (is_skipped) gradient.mutable_floats().back() = std::numeric_limits<float>::quiet_NaN();
   if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
   if (plan_->loss && tensor == 0) {
     const double loss = plan_->loss(round);
@@ -124,7 +126,7 @@ void SimulatedWorker::Push(size_t tensor) {
   } else {
     const RequestId request = Ask(Kind::kPush, tensor, round, !plan_->pull_apart);
     Call(WorkerPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart,
-                    kind == RoundKind::kFlush});
+                    kind == RoundKind::kFlush, is_skipped ? 1u : 0u});
     if (plan_->pull_apart) Call(WorkerPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
   }
   if (plan_->tensors_apart) ComputeTensor(tensor);

@@ -1,10 +1,12 @@
 #include "sim/training/training_plan.h"
 
 #include "core/digest.h"
+#include "core/random.h"
 
 namespace banyan {
 namespace {
 
+constexpr uint64_t kNotFiniteSeed = 0x0F1;
 constexpr uint64_t kOddStep = 0x9E3779B97F4A7C15;
 constexpr uint64_t kMixer = 0xD6E8FEB86659FD93;
 
@@ -14,6 +16,12 @@ RoundKind TrainingPlan::KindOf(Round round) const {
   if (round != Round(0) && flush_every > 0 && round.value() % flush_every == 0) return RoundKind::kFlush;
   const bool broadcast = round == Round(0) || (broadcast_every > 0 && round.value() % broadcast_every == 0);
   return broadcast ? RoundKind::kBroadcast : RoundKind::kAggregate;
+}
+
+bool TrainingPlan::IsNotFinite(WorkerName worker, size_t tensor, Round round) const {
+  if (not_finite_share == 0 || KindOf(round) != RoundKind::kAggregate) return false;
+  Random random(Digest({seed, kNotFiniteSeed, worker.node.value(), worker.worker.value(), tensor, round.value()}));
+  return random.Chance(not_finite_share);
 }
 
 void TrainingPlan::Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const {

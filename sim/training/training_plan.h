@@ -60,6 +60,9 @@ struct TrainingPlan {
   // A fetch ends with an error after this, and is tried again.
   absl::Duration fetch_timeout = absl::InfiniteDuration();
 
+  // The share of gradients with NaN, which the job skips; none of flushes and broadcasts has any.
+  double not_finite_share = 0;
+
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
 
   // What a worker reports as its loss before it pushes a round; empty: it reports none.
@@ -69,6 +72,7 @@ struct TrainingPlan {
   std::map<NodeId, absl::Duration> idle_time;
 
   RoundKind KindOf(Round round) const;
+  bool IsNotFinite(WorkerName worker, size_t tensor, Round round) const;
   // Writes to `values` what `worker` pushes of `tensor` in `round`, from the plan's source.
   void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
   // Writes to `values` what `worker` registers as weights before it pushes in `round`: the source's, or other integers.
