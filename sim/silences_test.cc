@@ -45,6 +45,14 @@ std::string TraceOf(Cluster* cluster, const std::string& what) {
   return found;
 }
 
+// Counts what chunks take on all links.
+struct ChunkBytes : TrafficObserver {
+  void OnSent(const SentMessage& message) override {
+    if (std::holds_alternative<ChunkMessage>(message.message)) bytes += message.size_bytes;
+  }
+  int64_t bytes = 0;
+};
+
 struct Way {
   bool forward = false;
   bool backward = false;
@@ -118,6 +126,22 @@ TEST(SilencesTest, APathThatForgetsCostsNoMoreThanTheSilenceThatEndsAPeer) {
   EXPECT_TRUE(cluster.RunUntilTrained(Seconds(240))) << cluster.WhoWaits();
   EXPECT_LE(LongestRound(cluster), kLostAfter + usual);
   EXPECT_EQ(cluster.epoch(), Epoch(1));
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+}
+
+TEST(SilencesTest, ADeadNodeIsNotSentTheSameAgainAndAgainWhileTheSchedulerIsAway) {
+  ChangingCluster changing(Linked(3));
+  Cluster& cluster = *changing;
+  ChunkBytes sent;
+  cluster.simulator()->network()->AddObserver(&sent);
+  RunUntilRound(&cluster, 4);
+  const int64_t of_a_round = sent.bytes / 4;
+  cluster.processes()->KillScheduler(/*silently=*/false);
+  cluster.processes()->KillNode(NodeId(3), /*silently=*/false);
+  sent.bytes = 0;
+  cluster.simulator()->RunUntil([] { return false; }, cluster.simulator()->now() + absl::Minutes(2));
+  // What was under way once more, and a chunk on each auxiliary path now and then.
+  EXPECT_LT(sent.bytes, 2 * of_a_round);
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
 }
 

@@ -75,13 +75,12 @@ TEST_F(PeerLinkTest, GivesAwayWhatWaitsForAnAuxiliaryPath) {
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.Enqueue(Chunk(3), Bytes(5000));
   const auto taken =
-      link_.TakeForAuxiliaryPath([](const ChunkMessage& chunk, int64_t) { return chunk.id.chunk.value() > 2; });
+      link_.TakeForAuxiliaryPath([](const PeerLink::Queued& chunk) { return chunk.message.id.chunk > ChunkIndex(2); });
   ASSERT_TRUE(taken.has_value());
   EXPECT_EQ(taken->message.id.chunk, ChunkIndex(3));
   // A relayed chunk has no other way.
-  EXPECT_EQ(link_.TakeForAuxiliaryPath([](const ChunkMessage&, int64_t) { return true; })->message.id.chunk,
-            ChunkIndex(2));
-  EXPECT_FALSE(link_.TakeForAuxiliaryPath([](const ChunkMessage&, int64_t) { return true; }).has_value());
+  EXPECT_EQ(link_.TakeForAuxiliaryPath([](const PeerLink::Queued&) { return true; })->message.id.chunk, ChunkIndex(2));
+  EXPECT_FALSE(link_.TakeForAuxiliaryPath([](const PeerLink::Queued&) { return true; }).has_value());
 }
 
 TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {

@@ -40,7 +40,7 @@ std::optional<SendQueue::Chunk> SendQueue::TakeForAuxiliary(Wants wants) {
   for (auto entry = chunks_.begin(); entry != chunks_.end() && looked_at < kAuxiliaryLookahead; ++entry, ++looked_at) {
     const Chunk& chunk = entry->second;
     if (chunk.message.is_auxiliary) return std::nullopt;
-    if (!chunk.is_relayed() && wants(chunk.message, chunk.size_bytes)) return Take(entry);
+    if (!chunk.is_relayed() && wants(chunk)) return Take(entry);
   }
   return std::nullopt;
 }

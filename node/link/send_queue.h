@@ -55,8 +55,7 @@ class SendQueue {
     int64_t size_bytes = 0;  // on the link; set by Enqueue
     Rank rank;               // set by Enqueue
   };
-  // Decides about a chunk that takes `size_bytes` on the link.
-  using Wants = absl::FunctionRef<bool(const ChunkMessage& message, int64_t size_bytes)>;
+  using Wants = absl::FunctionRef<bool(const Chunk& chunk)>;
 
   // A chunk of at most `tiny_bytes` goes before larger ones whatever their priority.
   explicit SendQueue(int64_t tiny_bytes) : tiny_bytes_(tiny_bytes) {}

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr int64_t kTinyBytes = 4096;
-constexpr auto kAny = [](const ChunkMessage&, int64_t) { return true; };
+constexpr auto kAny = [](const SendQueue::Chunk&) { return true; };
 
 ChunkMessage Chunk(uint32_t index) {
   ChunkMessage message;
@@ -158,9 +158,9 @@ TEST_F(SendQueueTest, GivesAwayTheFirstChunkThatIsWantedAndMayTakeAnAuxiliaryPat
   Enqueue(Chunk(2));
   Enqueue(Chunk(3));
   std::vector<int64_t> sizes;
-  const auto third = queue_.TakeForAuxiliary([&](const ChunkMessage& chunk, int64_t size_bytes) {
-    sizes.push_back(size_bytes);
-    return chunk.id.chunk == ChunkIndex(3);
+  const auto third = queue_.TakeForAuxiliary([&](const SendQueue::Chunk& chunk) {
+    sizes.push_back(chunk.size_bytes);
+    return IndexOf(chunk) == 3;
   });
   ASSERT_TRUE(third.has_value());
   EXPECT_EQ(IndexOf(*third), 3u);
@@ -181,7 +181,7 @@ TEST_F(SendQueueTest, GivesAwayNoChunkThatIsOnAnAuxiliaryPath) {
 TEST_F(SendQueueTest, LooksForAChunkToGiveAwayOnlyNearTheHead) {
   constexpr uint32_t kLookahead = SendQueue::kAuxiliaryLookahead;
   for (uint32_t index = 1; index <= kLookahead + 1; ++index) Enqueue(Chunk(index));
-  const auto is_behind = [](const ChunkMessage& chunk, int64_t) { return chunk.id.chunk.value() > kLookahead; };
+  const auto is_behind = [](const SendQueue::Chunk& chunk) { return IndexOf(chunk) > kLookahead; };
   EXPECT_FALSE(queue_.TakeForAuxiliary(is_behind).has_value());
   queue_.TakeNext();
   EXPECT_TRUE(queue_.TakeForAuxiliary(is_behind).has_value());

@@ -51,6 +51,11 @@ void AuxiliaryPaths::Resend(StepContext& step, DeliveryTracker::Undelivered chun
   HandToLink(step, std::move(chunk.message), std::move(chunk.payload), true);
 }
 
+void AuxiliaryPaths::OnRefused(StepContext& step, DeliveryTracker::Undelivered chunk) {
+  selector_.OnRefused(chunk.message.route.path, step.now);
+  SendOnPrimary(step, std::move(chunk.message), std::move(chunk.payload));
+}
+
 void AuxiliaryPaths::SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload) {
   const Path primary = selector_.PrimaryPath(message.policy, message.route.destination());
   if (neighbours_->Find(primary[1]) != nullptr) PutOn(message, primary, false);
@@ -85,10 +90,11 @@ void AuxiliaryPaths::FillFrom(StepContext& step, Neighbour& first) {
   const Path* path = nullptr;
   // What has found none: most chunks in a queue go to the same node, and none of them would.
   std::optional<std::pair<PolicyVersion, NodeId>> without;
-  const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
-    const std::pair<PolicyVersion, NodeId> way(message.policy, message.route.destination());
-    if (way == without) return false;
-    path = PathFor(first, message, size_bytes, step.now);
+  const bool is_stuck = first.link.IsStuck(step.now);
+  const auto wants = [&](const PeerLink::Queued& chunk) {
+    const std::pair<PolicyVersion, NodeId> way(chunk.message.policy, chunk.message.route.destination());
+    if (way == without || (chunk.resend && !is_stuck)) return false;
+    path = PathFor(first, is_stuck, chunk, step.now);
     if (path == nullptr) without = way;
     return path != nullptr;
   };
@@ -101,13 +107,14 @@ void AuxiliaryPaths::FillFrom(StepContext& step, Neighbour& first) {
   }
 }
 
-const AuxiliaryPaths::Path* AuxiliaryPaths::PathFor(const Neighbour& first, const ChunkMessage& message,
-                                                    int64_t size_bytes, Timestamp now) const {
+const AuxiliaryPaths::Path* AuxiliaryPaths::PathFor(const Neighbour& first, bool is_stuck,
+                                                    const PeerLink::Queued& chunk, Timestamp now) const {
+  const ChunkMessage& message = chunk.message;
   const NodeId destination = message.route.destination();
-  const int64_t load_bytes = first.link.IsStuck(now) ? AuxiliarySelector::kStuck : PrimaryLoad(first, message);
+  const int64_t load_bytes = is_stuck ? AuxiliarySelector::kStuck : PrimaryLoad(first, message);
   if (!selector_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
   return selector_.PickPath(
-      message.policy, destination, size_bytes, load_bytes, first.fastest_bps,
+      message.policy, destination, chunk.size_bytes, load_bytes, first.fastest_bps,
       [this](NodeId node) { return HasRoom(node); }, now);
 }
 

@@ -5,7 +5,8 @@
 // Invariants:
 //   1. A chunk is on one path at a time, and the tracker knows which. A probe is a copy that nothing waits for.
 //   2. Only chunks that this node made change their path.
-//   3. A chunk that an auxiliary path has failed takes the primary path, however busy that is.
+//   3. A chunk that went out before, such as one that an auxiliary path has failed, takes the primary path and stays
+//      there, however busy that is. Only when nothing moves there may it try an auxiliary path again.
 #ifndef BANYAN_NODE_PEERS_AUXILIARY_PATHS_H_
 #define BANYAN_NODE_PEERS_AUXILIARY_PATHS_H_
 
@@ -40,6 +41,8 @@ class AuxiliaryPaths {
   void Send(StepContext& step, ChunkMessage message, Payload payload);
   // Sends a chunk again: on its path if that is the primary one, else on the primary one.
   void Resend(StepContext& step, DeliveryTracker::Undelivered chunk);
+  // Sends a chunk again that a relay on its auxiliary path has refused: on the primary one.
+  void OnRefused(StepContext& step, DeliveryTracker::Undelivered chunk);
   // Sends a chunk again, on the primary path of its policy.
   void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);
   // Moves chunks that wait for busy primary paths to auxiliary paths that have room.
@@ -65,8 +68,8 @@ class AuxiliaryPaths {
   // Moves what waits for the link to `first`, until nothing more wants to or finds room.
   void FillFrom(StepContext& step, Neighbour& first);
   // Returns an auxiliary path for a chunk in the queue of the link to `first`, where its primary path begins; null when
-  // none is better.
-  const Path* PathFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes, Timestamp now) const;
+  // none is better. `is_stuck`: nothing moves on that link.
+  const Path* PathFor(const Neighbour& first, bool is_stuck, const PeerLink::Queued& chunk, Timestamp now) const;
   // Returns the bytes before such a chunk on its primary path.
   int64_t PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const;
   // Returns whether the link to `node` is there and would send a chunk at once.

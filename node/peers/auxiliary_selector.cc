@@ -66,6 +66,7 @@ void AuxiliarySelector::RetirePolicies(PolicyVersion oldest) {
   policies_.erase(policies_.begin(), policies_.lower_bound(oldest));
   // What they were under other trees says little.
   latencies_.clear();
+  refusals_.clear();
 }
 
 const AuxiliarySelector::Ways* AuxiliarySelector::Find(PolicyVersion policy, NodeId destination) const {
@@ -123,7 +124,7 @@ const AuxiliarySelector::Path* AuxiliarySelector::PickPath(PolicyVersion policy,
     const bool fits = BytesOn(auxiliary_path.path) + size_bytes <= auxiliary_path.limit_bytes;
     const bool is_wanted =
         auxiliary_path.is_planned || (is_slow && auxiliary_path.is_spare) || is_very_slow || load_bytes >= kStuck;
-    if (!fits || !is_wanted || !has_room(auxiliary_path.path[1])) continue;
+    if (!fits || !is_wanted || !MayTry(auxiliary_path.path, now) || !has_room(auxiliary_path.path[1])) continue;
     if (IsSooner(*ways, auxiliary_path, size_bytes, load_bytes, now)) return &auxiliary_path.path;
   }
   return nullptr;
@@ -136,7 +137,21 @@ void AuxiliarySelector::OnDelivered(NodeId destination, const ChunkId& chunk, Ti
   auto [latency, is_new] = latencies_.try_emplace(arrived->second.path, Latency{took, now});
   latency->second.smoothed += (took - latency->second.smoothed) / 4;
   latency->second.seen_at = now;
+  refusals_.erase(arrived->second.path);
   OnDone(destination, chunk);
+}
+
+void AuxiliarySelector::OnRefused(const Path& path, Timestamp now) {
+  const auto [refusal, is_first] = refusals_.try_emplace(path, Refusal{kFirstRefusal, now + kFirstRefusal});
+  // The others were on their way when the first was refused.
+  if (is_first || now < refusal->second.until) return;
+  refusal->second.lasts = std::min(kLongestRefusal, 2 * refusal->second.lasts);
+  refusal->second.until = now + refusal->second.lasts;
+}
+
+bool AuxiliarySelector::MayTry(const Path& path, Timestamp now) const {
+  const auto refusal = refusals_.find(path);
+  return refusal == refusals_.end() || (now >= refusal->second.until && BytesOn(path) == 0);
 }
 
 void AuxiliarySelector::OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now) {
@@ -159,6 +174,7 @@ void AuxiliarySelector::OnDone(NodeId destination, const ChunkId& chunk) {
 void AuxiliarySelector::Clear() {
   on_their_way_.clear();
   bytes_on_.clear();
+  refusals_.clear();
 }
 
 int64_t AuxiliarySelector::BytesOn(const Path& path) const {

@@ -14,10 +14,13 @@
 //      b. It is slower, which the plan did not foresee: those too whose links the trees do not need.
 //      c. It is much slower: all.
 //      d. It is cut or stands still: all, and each of them counts as sooner.
+//   6. A path on which a relay has refused a chunk takes none for a while, longer after each refusal in a row. Then it
+//      takes one at a time, until one has arrived.
 //
 // Invariants:
 //   1. A chunk is on one path at a time, from OnSent until OnDelivered or OnDone.
 //   2. Chunks over the direct link are not counted here: its PeerLink knows them.
+//   3. A path whose relays refuse everything costs one chunk in kLongestRefusal.
 #ifndef BANYAN_NODE_PEERS_AUXILIARY_SELECTOR_H_
 #define BANYAN_NODE_PEERS_AUXILIARY_SELECTOR_H_
 
@@ -51,6 +54,10 @@ class AuxiliarySelector {
   static constexpr double kAsPlanned = 0.85;
   // It is much slower below this part.
   static constexpr double kHardlyAsPlanned = 0.8;
+  // A path takes nothing for so long after a refusal, and twice as long after the next. A relay that has no room has
+  // some soon; one that does not reach the destination may not for hours.
+  static constexpr absl::Duration kFirstRefusal = absl::Milliseconds(100);
+  static constexpr absl::Duration kLongestRefusal = absl::Seconds(20);
   // The trees do not need the links of a path of which they leave this part.
   static constexpr double kLeastSpare = 0.1;
 
@@ -78,6 +85,8 @@ class AuxiliarySelector {
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
   // Notes that `chunk` has arrived. How long it took tells how long others will take on its path.
   void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
+  // Notes that a relay did not pass on a chunk along `path`.
+  void OnRefused(const Path& path, Timestamp now);
   // Notes that `chunk` is on its way no more.
   void OnDone(NodeId destination, const ChunkId& chunk);
   // Forgets what is on its way.
@@ -111,6 +120,13 @@ class AuxiliarySelector {
     Timestamp seen_at;
   };
 
+  struct Refusal {
+    absl::Duration lasts;
+    Timestamp until;
+  };
+
+  // Returns whether the path may take a chunk for all that its relays have refused.
+  bool MayTry(const Path& path, Timestamp now) const;
   // Returns how long a chunk of `size_bytes` would take on the path `auxiliary path`, behind what is on it.
   absl::Duration ExpectedTime(const Way& auxiliary_path, int64_t size_bytes, Timestamp now) const;
   // Returns whether `auxiliary path` is sooner than the primary path with `load_bytes` before the chunk.
@@ -124,6 +140,7 @@ class AuxiliarySelector {
   std::map<std::pair<NodeId, ChunkId>, OnItsWay> on_their_way_;  // over other nodes only
   std::map<Path, int64_t> bytes_on_;
   std::map<Path, Latency> latencies_;
+  std::map<Path, Refusal> refusals_;  // since a chunk has last arrived
 };
 
 }  // namespace banyan

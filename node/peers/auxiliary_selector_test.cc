@@ -1,5 +1,7 @@
 #include "node/peers/auxiliary_selector.h"
 
+#include <algorithm>
+
 #include "gtest/gtest.h"
 #include "node/chunk_size.h"
 
@@ -85,6 +87,33 @@ TEST_F(AuxiliarySelectorTest, AChunkThatChangesItsWayLeavesTheOther) {
   EXPECT_EQ(selector_.BytesOn(kFast), kChunkBytes);
   Sent(1, {NodeId(1), NodeId(2)});
   EXPECT_EQ(selector_.BytesOn(kFast), 0);
+}
+
+TEST_F(AuxiliarySelectorTest, APathOnWhichARelayRefusesIsTriedMoreAndMoreRarelyByOneChunk) {
+  Timestamp now = At(1);
+  absl::Duration wait = AuxiliarySelector::kFirstRefusal;
+  for (int refusal = 1; refusal <= 12; ++refusal) {
+    for (uint32_t chunk = 0; chunk < (refusal == 1 ? 4u : 1u); ++chunk) {
+      ASSERT_EQ(*Pick(AuxiliarySelector::kStuck, now), kFast);
+      Sent(chunk, kFast, now);
+    }
+    EXPECT_EQ(*Pick(AuxiliarySelector::kStuck, now), kSlow);
+    for (uint32_t chunk = 0; chunk < 4; ++chunk) {
+      selector_.OnRefused(kFast, now);
+      Sent(chunk, {NodeId(1), NodeId(2)}, now);
+    }
+    EXPECT_EQ(*Pick(AuxiliarySelector::kStuck, now + (wait - absl::Nanoseconds(1))), kSlow);
+    now = now + wait;
+    wait = std::min(2 * wait, AuxiliarySelector::kLongestRefusal);
+  }
+  EXPECT_EQ(wait, AuxiliarySelector::kLongestRefusal);
+  // One that arrives opens the path for all.
+  Sent(0, kFast, now);
+  selector_.OnDelivered(NodeId(2), Sent(0, kFast, now).id, now);
+  for (uint32_t chunk = 0; chunk < 4; ++chunk) {
+    ASSERT_EQ(*Pick(AuxiliarySelector::kStuck, now), kFast);
+    Sent(chunk, kFast, now);
+  }
 }
 
 TEST_F(AuxiliarySelectorTest, AnAuxiliaryPathThatIsNotSoonerIsNoHelp) {

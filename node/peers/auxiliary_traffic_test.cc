@@ -60,6 +60,46 @@ TEST_F(AuxiliaryPathsOfPeersTest, WhatARelayRefusesTakesThePrimaryPath) {
   EXPECT_EQ(Sent<ChunkMessage>()[0].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(2)}));
 }
 
+TEST_F(AuxiliaryPathsOfPeersTest, WhatARelayRefusesStaysOnABusyPrimaryPath) {
+  AddAuxiliaryPath();
+  ASSERT_THAT(SendTo2(1, 7), ElementsAre(2, 3));
+  Receive(LinkAck{{{1, now_, now_}, {2, now_, now_}}}, kInboundOf3);
+  Receive(Busy{{{NodeId(3), NodeId(1)}, 0}, {Chunk(2, {1, 2}).id, Chunk(3, {1, 2}).id}}, kInboundOf3);
+  EXPECT_THAT(Sent<ChunkMessage>(), IsEmpty()) << "both wait for the primary path";
+  // The others may try again.
+  now_ = now_ + AuxiliarySelector::kFirstRefusal;
+  Deadline(0);
+  EXPECT_THAT(OnAuxiliaryPath(), IsEmpty());
+  Deadline(1);
+  EXPECT_THAT(OnAuxiliaryPath(), ElementsAre(4));
+}
+
+TEST_F(AuxiliaryPathsOfPeersTest, ADestinationThatNoPathReachesIsNotSentTheSameForEver) {
+  AddAuxiliaryPath();
+  StepContext step = Now();
+  network_.OnConnectionDown(step, kDataTo2);
+  size_t sent = SendTo2(1, 7).size();
+  uint64_t acknowledged = 0;
+  // The relay does not reach 2 either, and says so at once.
+  for (int second = 0; second < 600; ++second) {
+    for (std::vector<uint32_t> last = OnAuxiliaryPath(); !last.empty() && sent < 10'000; sent += last.size()) {
+      LinkAck ack;
+      Busy busy{{{NodeId(3), NodeId(1)}, 0}, {}};
+      for (const uint32_t chunk : last) {
+        ack.entries.push_back({++acknowledged, now_, now_});
+        busy.chunks.push_back(Chunk(chunk, {1, 2}).id);
+      }
+      Receive(std::move(ack), kInboundOf3);
+      Receive(std::move(busy), kInboundOf3);
+      last = OnAuxiliaryPath();
+    }
+    Deadline(1);
+    sent += OnAuxiliaryPath().size();
+  }
+  EXPECT_GT(sent, 20u) << "it may be reached again";
+  EXPECT_LT(sent, 60u);
+}
+
 TEST_F(AuxiliaryPathsOfPeersTest, WithoutThePrimaryLinkEverythingTakesTheAuxiliaryPath) {
   AddAuxiliaryPath();
   StepContext step = Now();

@@ -266,7 +266,7 @@ void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
 void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
   for (const ChunkId& chunk : busy.chunks) {
     for (DeliveryTracker::Undelivered& refused : tracker_.TakeAuxiliary(busy.route.source(), chunk)) {
-      paths_.SendOnPrimary(step, std::move(refused.message), std::move(refused.payload));
+      paths_.OnRefused(step, std::move(refused));
     }
     tracker_.OnBusy(busy.route.source(), chunk, step.now);
   }
@@ -346,6 +346,8 @@ std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
 }
 
 std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
+  // A primary path that has come to a standstill tells nobody, nor does an auxiliary path that may be tried again.
+  paths_.Fill(step);
   trimmer_.OnRoundComplete(round, now);
   std::vector<LinkRound> links;
   if (newest_complete_.has_value() && round <= *newest_complete_) return links;
