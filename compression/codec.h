@@ -5,7 +5,7 @@
 // Invariants, whatever the frames look like inside:
 // - Each frame stands for numbers in its own element range of the chunk, and is a level of that range. Most codecs have
 //   one level. Of others, the levels from 0 up to any that came decode together, the better the more there are.
-// - The chunk's value is the sum of its ranges' values, zero where no range reaches. Ranges may overlap.
+// - The chunk's value is the sum of its ranges' values, zero where no range reaches. Ranges do not overlap.
 // - Hence chunks are added range by range, and any subset of valid frames in which no level lacks one before it can be
 //   decoded.
 #ifndef BANYAN_COMPRESSION_CODEC_H_

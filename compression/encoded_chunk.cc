@@ -41,10 +41,20 @@ absl::Status CheckFrame(const FrameHeader& header, const Buffer& frame, int64_t 
 using RangeKey = std::tuple<CodecId, int64_t, int64_t>;
 RangeKey KeyOf(const FrameHeader& header) { return {header.codec, header.first_element, header.elements}; }
 
-// Checks that each range's levels come once and in order.
-absl::Status CheckLevels(const std::vector<FrameHeader>& frames) {
+// Checks that ranges rise and do not overlap, and that each range's levels come once and in order.
+absl::Status CheckRanges(const std::vector<FrameHeader>& frames) {
   std::map<RangeKey, int> levels;
+  int64_t end = 0;
   for (size_t i = 0; i < frames.size(); ++i) {
+    if (frames[i].level == 0) {
+      if (frames[i].first_element < end) {
+        return absl::InvalidArgumentError(
+            absl::StrFormat("frame %d: expected elements from %d on, behind those of the frames before it, got those "
+                            "from %d",
+                            i, end, frames[i].first_element));
+      }
+      end = frames[i].first_element + frames[i].elements;
+    }
     if (KnownCodec(frames[i].codec).levels() == 1) continue;
     int& next = levels[KeyOf(frames[i])];
     if (frames[i].level != next) {
@@ -113,7 +123,7 @@ absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elemen
     absl::Status status = CheckFrame(chunk.frames[i], chunk.payload[i], chunk_elements);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("frame ", i, ": ", status.message()));
   }
-  absl::Status status = CheckLevels(chunk.frames);
+  absl::Status status = CheckRanges(chunk.frames);
   if (!status.ok()) return status;
   return CheckedChunk(std::move(chunk), chunk_elements);
 }

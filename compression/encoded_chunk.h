@@ -29,6 +29,7 @@ struct EncodedChunk {
 //
 // Invariants:
 // - Every frame passed its codec's Check() for elements() numbers.
+// - Ranges rise and do not overlap: no element counts twice.
 // - The levels of a range come once each, in order, from 0 on.
 class CheckedChunk {
  public:

@@ -50,16 +50,29 @@ TEST(EncodedChunkTest, TheEmptyChunkIsZero) {
   }
 }
 
-TEST(EncodedChunkTest, FramesAddUpAndGapsAreZero) {
-  std::vector<float> values(5, 9.0f);
-  DecodeChunk(*CheckChunk(TwoFrames(1, {1, 2}, 2, {10, 20}), 5), absl::MakeSpan(values));
-  EXPECT_THAT(values, ElementsAre(0, 1, 12, 20, 0));
-  DecodeChunk(*CheckChunk(TwoFrames(0, {1, 2, 3, 4, 5}, 2, {10}), 5), absl::MakeSpan(values));
-  EXPECT_THAT(values, ElementsAre(1, 2, 13, 4, 5));
+TEST(EncodedChunkTest, GapsBetweenFramesAreZero) {
+  std::vector<float> values(6, 9.0f);
+  const CheckedChunk chunk = *CheckChunk(TwoFrames(1, {1, 2}, 4, {10}), 6);
+  DecodeChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(0, 1, 2, 0, 10, 0));
+  DecodeAddChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(0, 2, 4, 0, 20, 0));
+}
+
+TEST(EncodedChunkTest, RefusesElementsThatComeTwice) {
+  const auto refusal = [](int64_t first0, const std::vector<float>& values0, int64_t first1,
+                          const std::vector<float>& values1) {
+    return std::string(CheckChunk(TwoFrames(first0, values0, first1, values1), 5).status().message());
+  };
+  EXPECT_THAT(refusal(0, {1, 2}, 0, {1, 2}), HasSubstr("frame 1: expected elements from 2 on"));
+  EXPECT_THAT(refusal(1, {1, 2}, 2, {10, 20}), HasSubstr("frame 1: expected elements from 3 on"));
+  EXPECT_THAT(refusal(0, {1, 2, 3, 4, 5}, 2, {10}), HasSubstr("frame 1: expected elements from 5 on"));
+  EXPECT_THAT(refusal(3, {1, 2}, 0, {10}), HasSubstr("frame 1: expected elements from 5 on"));
+  EXPECT_EQ(refusal(0, {1, 2}, 2, {3, 4, 5}), "");
 }
 
 TEST(EncodedChunkDeathTest, AChunkDecodesIntoWhatItWasCheckedFor) {
-  const CheckedChunk chunk = *CheckChunk(TwoFrames(0, {1, 2}, 1, {3}), 3);
+  const CheckedChunk chunk = *CheckChunk(TwoFrames(0, {1, 2}, 2, {3}), 3);
   std::vector<float> shorter(2);
   EXPECT_DEATH(DecodeChunk(chunk, absl::MakeSpan(shorter)), "invariant broken");
   EXPECT_DEATH(DecodeAddChunk(chunk, absl::MakeSpan(shorter)), "invariant broken");
