@@ -399,7 +399,9 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
   std::vector<LinkRatios::Observation> links;
-  for (const PeerNetwork::LinkRound& link : joined_->network->OnRoundComplete(round, step.now)) {
+  const auto ended = joined_->network->OnRoundComplete(key, round, book_.keys().size(), step.now);
+  if (!ended.has_value()) return;
+  for (const PeerNetwork::LinkRound& link : *ended) {
     links.push_back({link.neighbour,
                      {.sent_bytes = link.sent_bytes,
                       .duration = link.busy,

@@ -345,21 +345,34 @@ std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
   return links;
 }
 
-std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
-  // A primary path that has come to a standstill tells nobody, nor does an auxiliary path that may be tried again.
-  paths_.Fill(step);
+bool PeerNetwork::EndsStep(KeyId key, size_t keys) {
+  const bool has_next = in_step_.contains(key);
+  if (has_next) BeginStep();
+  in_step_.insert(key);
+  awaited_ -= in_last_step_.count(key);
+  const bool is_whole = in_step_.size() >= keys || (!in_last_step_.empty() && awaited_ == 0);
+  if (is_whole) BeginStep();
+  return has_next || is_whole;
+}
+
+void PeerNetwork::BeginStep() {
+  in_last_step_ = std::exchange(in_step_, {});
+  awaited_ = in_last_step_.size();
+}
+
+std::optional<std::vector<PeerNetwork::LinkRound>> PeerNetwork::OnRoundComplete(KeyId key, Round round, size_t keys,
+                                                                                Timestamp now) {
   trimmer_.OnRoundComplete(round, now);
   std::vector<LinkRound> links;
-  if (newest_complete_.has_value() && round <= *newest_complete_) return links;
-  const bool is_known = newest_complete_.has_value() && now > newest_complete_at_;
-  const auto took = is_known ? std::optional<absl::Duration>(now - newest_complete_at_) : std::nullopt;
   for (auto& [node, neighbour] : neighbours_) {
     NoteClock(neighbour, now);
+  if (!EndsStep(key, keys)) return std::nullopt;
+  const bool is_known = step_ended_.has_value() && now > *step_ended_;
+  const auto took = is_known ? std::optional<absl::Duration>(now - *step_ended_) : std::nullopt;
     const LinkRound link = neighbour.EndRound(took, now);
     if (is_known) links.push_back(link);
   }
-  newest_complete_ = round;
-  newest_complete_at_ = now;
+  step_ended_ = now;
   return links;
 }
 

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,9 +126,11 @@ class PeerNetwork {
 
   // Returns what each link did so far, and its measurement while the newest policy has links measured.
   std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
-  // Notes that a round of some key is complete here. The first of each number ends a round, and tells how it went on
-  // each link. The others tell nothing, and neither does the first of all.
-  std::vector<LinkRound> OnRoundComplete(Round round, Timestamp now);
+  // Notes that a round of `key` is complete here, one of `keys`. The last key of a step ends it, and tells how it went
+  // on each link; the first step tells of none. Empty while the step goes on. A step is over when all keys have a
+  // result, or all that had one in the step before, or one of them has its next: keys may be pushed seldomer than
+  // others, and begin when others have done thousands of rounds.
+  std::optional<std::vector<LinkRound>> OnRoundComplete(KeyId key, Round round, size_t keys, Timestamp now);
   int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
   int64_t relay_bytes() const { return relay_.size_bytes(); }
   int64_t unknown_bytes() const { return neighbours_.unknown_bytes(); }
@@ -164,6 +167,9 @@ class PeerNetwork {
   }
   // Finds other ways for what was to take an auxiliary path over a neighbour whose last connection is gone.
   void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
+  // Returns whether a step is over with the result of this key.
+  bool EndsStep(KeyId key, size_t keys);
+  void BeginStep();
   void CheckPresence(StepContext& step, Neighbour& neighbour);
   PeerLost LossOf(const Neighbour& neighbour) const;
   static PeerLost BlockOf(const Neighbour& neighbour, Timestamp now);
@@ -182,9 +188,11 @@ class PeerNetwork {
   LinkWindows windows_;
   Epoch epoch_;  // that has begun last
   PolicyVersion newest_policy_;
-  TransmissionSettings transmission_;     // of the newest policy
-  std::optional<Round> newest_complete_;  // of any key
-  Timestamp newest_complete_at_;
+  TransmissionSettings transmission_;  // of the newest policy
+  std::set<KeyId> in_step_;            // keys that have a result in this step
+  std::set<KeyId> in_last_step_;
+  size_t awaited_ = 0;                   // of these, which have none yet in this step
+  std::optional<Timestamp> step_ended_;  // the last one
   // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
   absl::Duration tick_;
   Timestamp next_tick_ = kNever;

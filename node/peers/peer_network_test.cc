@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Optional;
 using ::testing::SizeIs;
 
 using PeerNetworkTest = PeerNetworkFixture;
@@ -265,7 +266,10 @@ TEST_F(PeerNetworkTest, TellsHowBusyLinksWereInTheLastRound) {
     const std::vector<NodeReport::Link> links = network_.LinkReport(now_);
     return std::vector<double>{links[0].busy_share, links[1].busy_share};
   };
-  EXPECT_THAT(network_.OnRoundComplete(Round(0), now_), IsEmpty());
+  constexpr KeyId kKey(1);
+  constexpr KeyId kOtherKey(2);
+  EXPECT_EQ(network_.OnRoundComplete(kKey, Round(0), 2, now_), std::nullopt);
+  EXPECT_THAT(network_.OnRoundComplete(kOtherKey, Round(0), 2, now_), Optional(IsEmpty()));
   EXPECT_THAT(busy_shares(), ElementsAre(0, 0));
   StepContext step = Now();
   network_.SendChunk(step, Chunk(1, {1, 2}), {Buffer::Allocate(10)});
@@ -274,18 +278,41 @@ TEST_F(PeerNetworkTest, TellsHowBusyLinksWereInTheLastRound) {
   Receive(LinkAck{{{sequence, {}, {}}}});
   now_ = now_ + absl::Milliseconds(700);
   const uint64_t sent_bytes = network_.LinkReport(now_)[0].sent_bytes;
-  const std::vector<PeerNetwork::LinkRound> links = network_.OnRoundComplete(Round(1), now_);
+  EXPECT_EQ(network_.OnRoundComplete(kKey, Round(1), 2, now_ + absl::Milliseconds(-10)), std::nullopt);
+  const std::vector<PeerNetwork::LinkRound> links = *network_.OnRoundComplete(kOtherKey, Round(1), 2, now_);
   ASSERT_THAT(links, SizeIs(2));
   EXPECT_EQ(links[0].neighbour, NodeId(2));
   EXPECT_EQ(links[0].sent_bytes, static_cast<int64_t>(sent_bytes));
   EXPECT_EQ(links[0].busy, absl::Milliseconds(300));
   EXPECT_FALSE(links[0].resent);
   EXPECT_EQ(links[1].sent_bytes, 0);
-  // Another key's end of the same round.
-  EXPECT_THAT(network_.OnRoundComplete(Round(1), now_ + absl::Milliseconds(10)), IsEmpty());
+  EXPECT_EQ(network_.OnRoundComplete(kKey, Round(2), 2, now_ + absl::Milliseconds(10)), std::nullopt);
   EXPECT_THAT(busy_shares(), ElementsAre(0.3, 0));
-  network_.OnRoundComplete(Round(2), now_ + absl::Seconds(1));
+  network_.OnRoundComplete(kOtherKey, Round(2), 2, now_ + absl::Seconds(1));
   EXPECT_THAT(busy_shares(), ElementsAre(0, 0));
+}
+
+TEST_F(PeerNetworkTest, AStepEndsOnceWhateverItsKeysAre) {
+  AddNeighbours();
+  Round round(0);
+  // Returns how many steps end with results of these keys, one after the other.
+  const auto steps = [&](const std::vector<uint32_t>& keys, size_t known) {
+    int ended = 0;
+    for (const uint32_t key : keys) {
+      now_ = now_ + absl::Seconds(1);
+      round = Round(round.value() + 1);
+      ended += network_.OnRoundComplete(KeyId(key), round, known, now_).has_value() ? 1 : 0;
+    }
+    return ended;
+  };
+  EXPECT_EQ(steps({1, 2, 3, 1, 2, 3}, 3), 2);
+  EXPECT_EQ(steps({2, 1, 3, 3, 1, 2}, 3), 2) << "in any order";
+  // Two begin anew, at round 1, and the others rest for ever.
+  round = Round(0);
+  EXPECT_EQ(steps({4, 5, 4, 5, 4, 5, 4, 5}, 5), 4);
+  EXPECT_EQ(steps({4, 5}, 5), 1);
+  // One is pushed every third time.
+  EXPECT_EQ(steps({4, 5, 4, 5, 4, 5, 1, 4, 5, 4, 5, 4, 5}, 5), 6);
 }
 
 TEST_F(PeerNetworkTest, EchoesEachHeartbeatOnceAndSendsThemWhateverElseIsSent) {
