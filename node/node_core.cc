@@ -211,8 +211,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   RoundEngine::Listener* engine_listener = this;
   WorkerDesk::Listener* desk_listener = this;
   joined_->network = std::make_unique<PeerNetwork>(
-      PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
-      PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener, &tracer_.recorder());
+      PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation, options_.name},
+      accepted.config, PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener,
+      &tracer_.recorder());
   joined_->engine =
       std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
@@ -398,9 +399,9 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
   scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
-  std::vector<LinkRatios::Observation> links;
   const auto ended = joined_->network->OnRoundComplete(key, round, book_.keys().size(), step.now);
   if (!ended.has_value()) return;
+  std::vector<LinkRatios::Observation> links;
   for (const PeerNetwork::LinkRound& link : *ended) {
     links.push_back({link.neighbour,
                      {.sent_bytes = link.sent_bytes,

@@ -24,6 +24,7 @@ struct PeerHello {
   Term term;
   NodeId node;
   Incarnation incarnation;
+  NodeId to = {};  // whom it wants to reach; 0 where it does not say
 
   friend bool operator==(const PeerHello&, const PeerHello&) = default;
 };

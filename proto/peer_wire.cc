@@ -31,6 +31,7 @@ void Write(const PeerHello& from, wire::Envelope& to) {
   hello.set_term(from.term.value());
   hello.set_node(from.node.value());
   hello.set_incarnation(from.incarnation.value());
+  hello.set_to(from.to.value());
 }
 
 PeerHello Read(const wire::PeerHello& from, FieldReader fields) {
@@ -40,6 +41,7 @@ PeerHello Read(const wire::PeerHello& from, FieldReader fields) {
   hello.term = fields.NonZero<Term>("term", from.term());
   hello.node = fields.NonZero<NodeId>("node", from.node());
   hello.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
+  hello.to = NodeId(from.to());
   return hello;
 }
 

@@ -39,6 +39,7 @@ struct Admit {
 // Close a connection of either direction for good; what waits on it is dropped.
 struct Disconnect {
   ConnectionId connection;
+  std::string reason = {};  // the other end is told, where it has opened the connection
 };
 
 // Make a connection anew that this process opens and over which nothing seems to pass. What is on it is lost, and a

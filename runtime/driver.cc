@@ -109,7 +109,7 @@ void Driver::Step(Event event) {
 
 void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, now_); }
 
-void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection, now_); }
+void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action, now_); }
 
 void Driver::Carry(Renew action) { surroundings_.transport->Renew(action, now_); }
 

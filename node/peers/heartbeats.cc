@@ -4,15 +4,16 @@
 
 namespace banyan {
 
-void Heartbeats::OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now) {
+bool Heartbeats::OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now) {
   echo_ = {heartbeat.sent_at, now};
   const bool is_answer =
       heartbeat.echo.has_value() && deaf_since_.has_value() && heartbeat.echo->sent_at >= *deaf_since_;
-  if (!is_answer) return;
+  if (!is_answer) return false;
   echoed_ = heartbeat.echo->sent_at;
   deaf_since_.reset();
   is_deaf_ = false;
   if (unechoed_since_.has_value() && heartbeat.echo->sent_at >= *unechoed_since_) unechoed_since_.reset();
+  return true;
 }
 
 void Heartbeats::Forgive(Timestamp now) {

@@ -35,8 +35,8 @@ class Heartbeats {
   }
   // Expects nothing of what went before.
   void Forgive(Timestamp now);
-  // Keeps the times of `heartbeat` for the echo.
-  void OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
+  // Keeps the times of `heartbeat` for the echo. Returns whether it echoes one of this node, which so reaches it.
+  bool OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
   // The connection that carries this node's heartbeats is a new one.
   void OnConnectionUp() { unechoed_since_.reset(); }
   // Excuses a `pause` of this process: what the neighbour sent meanwhile is still to be read.

@@ -44,7 +44,9 @@ struct Neighbour {
   // The connection on which its heartbeats come, and since when.
   std::optional<ConnectionId> heard_on = {};
   Timestamp heard_on_since = {};
-  std::string unreachable = {};  // why the control connection is not made; empty when it is, or nothing has failed
+  // Why the control connection is not made, or is ended again by whoever answers. Empty from its first echo on, and
+  // while nothing has failed.
+  std::string unreachable = {};
   std::optional<Timestamp> unreachable_since = {};
   bool is_out_of_reach = false;  // for so long that it was said
   uint64_t renewals = 0;         // connections that were made anew because nothing passed

@@ -28,7 +28,11 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
     if (policy < known->newest_policy) return;
     if (known->slice.incarnation == slice.incarnation && known->slice.address == slice.address) {
       // Named again, it is to be reached after all.
-      if (policy > known->newest_policy) known->is_out_of_reach = false;
+      if (policy > known->newest_policy) {
+        known->is_out_of_reach = false;
+        // Who is still silent is told of again: the scheduler plans with it after all.
+        if (known->heartbeats.is_lost()) known->heartbeats.Forgive(step.now);
+      }
       known->newest_policy = policy;
       known->slice = slice;
       return;
@@ -117,13 +121,10 @@ void NeighbourTable::OnConnectionUp(StepContext& step, ConnectionId connection) 
   auto entry = outbound_.find(connection);
   if (entry == outbound_.end()) return;
   Neighbour& neighbour = neighbours_.at(entry->second);
-  step.SendTo(connection,
-              PeerHello{kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation});
+  step.SendTo(connection, PeerHello{kProtocolVersion, identity_.job, identity_.term, identity_.node,
+                                    identity_.incarnation, entry->second});
   if (connection == neighbour.control.id()) {
     neighbour.heartbeats.OnConnectionUp();
-    neighbour.unreachable.clear();
-    neighbour.unreachable_since.reset();
-    neighbour.is_out_of_reach = false;
     return neighbour.control.OnUp(step);
   }
   neighbour.link.OnConnectionUp(connection);
@@ -158,8 +159,8 @@ void NeighbourTable::OnConnectFailed(StepContext& step, ConnectionId connection,
 
 bool NeighbourTable::BecomesUnreachable(Neighbour& neighbour, Timestamp now) const {
   const bool is_wanted = neighbour.newest_policy >= oldest_policy_;
-  const bool is_out =
-      is_wanted && neighbour.unreachable_since.has_value() && now - *neighbour.unreachable_since >= kUnreachableAfter;
+  const bool is_out = is_wanted && !neighbour.control.is_up() && neighbour.unreachable_since.has_value() &&
+                      now - *neighbour.unreachable_since >= kUnreachableAfter;
   return is_out && !std::exchange(neighbour.is_out_of_reach, true);
 }
 
@@ -184,6 +185,10 @@ std::string NeighbourTable::ErrorIn(const PeerHello& hello, ConnectionId connect
     return absl::StrCat("expected protocol version ", kProtocolVersion, ", got ", hello.protocol_version);
   }
   if (hello.job != identity_.job) return absl::StrCat("expected job '", identity_.job, "', got '", hello.job, "'");
+  if (hello.to != NodeId() && hello.to != identity_.node) {
+    return absl::StrCat("this is ", identity_.name.empty() ? NameOf(identity_.node) : identity_.name, ", and ",
+                        NameOf(hello.to), " was wanted; does its address lead here?");
+  }
   if (hello.node == identity_.node || hello.node == kSchedulerNode) return "that is no neighbour's id";
   const auto bound = inbound_.find(connection);
   if (bound != inbound_.end()) return bound->second == hello ? "" : "its connection is another node's";
@@ -193,7 +198,7 @@ std::string NeighbourTable::ErrorIn(const PeerHello& hello, ConnectionId connect
 void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello) {
   if (const std::string error = ErrorIn(hello, connection); !error.empty()) {
     step.rejections.Reject("hello", absl::StrCat("from node ", hello.node.value(), ": ", error), step.actions);
-    step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+    step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection, error});
     // Nobody tells of the end of a connection that this node has closed.
     inbound_.erase(connection);
     return;

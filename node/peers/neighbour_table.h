@@ -50,6 +50,7 @@ class NeighbourTable {
     Term term;
     NodeId node;
     Incarnation incarnation;
+    std::string name = {};  // for those who wanted another node
   };
   struct Limits {
     int64_t unknown_bytes = 0;         // of chunks from nodes that are not yet known as neighbours

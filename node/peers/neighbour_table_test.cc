@@ -197,7 +197,9 @@ TEST_F(NeighbourTableTest, SaysHelloOnEveryConnectionOfItsOwnAndOnNoOther) {
   for (ConnectionId connection : {kFirstControl, kFirstData}) {
     StepContext step = Now();
     table_.OnConnectionUp(step, connection);
-    EXPECT_THAT(Sent<PeerHello>(), ElementsAre(std::make_pair(connection, HelloOf(1))));
+    PeerHello hello = HelloOf(1);
+    hello.to = NodeId(2);
+    EXPECT_THAT(Sent<PeerHello>(), ElementsAre(std::make_pair(connection, hello)));
   }
   StepContext step = Now();
   table_.OnConnectionUp(step, kInbound);
@@ -266,10 +268,22 @@ TEST_F(NeighbourTableTest, ANeighbourThatCannotBeReachedIsNamedOnceWithTheReason
   Add(2, PolicyVersion(2));
   EXPECT_TRUE(table_.BecomesUnreachable(At(2), begin_ + absl::Seconds(3)));
   EXPECT_EQ(At(2).unreachable, "Connection refused");
-  StepContext up = Now();
-  table_.OnConnectionUp(up, kFirstControl);
-  EXPECT_FALSE(At(2).is_out_of_reach);
-  EXPECT_EQ(At(2).unreachable, "");
+}
+
+// As where another process answers at its address, and sends this one away each time.
+TEST_F(NeighbourTableTest, ANeighbourWhoseConnectionsAreEndedAtOnceCannotBeReachedEither) {
+  Add(2);
+  for (int i = 0; i < 10; ++i) {
+    StepContext up = Now();
+    table_.OnConnectionUp(up, kFirstControl);
+    EXPECT_FALSE(table_.BecomesUnreachable(At(2), now_));
+    Down(kFirstControl);
+    StepContext step = Now();
+    table_.OnConnectFailed(step, kFirstControl, "told to go away");
+    EXPECT_THAT(Logged(), SizeIs(i == 0 ? 1 : 0));
+    EXPECT_EQ(table_.BecomesUnreachable(At(2), now_), i == 5);
+    now_ = now_ + absl::Milliseconds(200);
+  }
 }
 
 TEST_F(NeighbourTableTest, ANeighbourThatNoPolicyInForceNamesNeedNotBeReached) {
@@ -306,6 +320,25 @@ TEST_F(NeighbourTableTest, AWrongHelloClosesItsConnection) {
     EXPECT_EQ(rejections_.total(), i + 1);
   }
   EXPECT_FALSE(Receive(kInbound, LinkAck()));
+}
+
+// An address of it leads here, or an old one of this node.
+TEST_F(NeighbourTableTest, AHelloForAnotherNodeIsToldWhoIsHere) {
+  Add(2);
+  PeerHello hello = HelloOf(3);
+  hello.to = NodeId(2);
+  EXPECT_FALSE(Receive(kInbound, hello));
+  ASSERT_TRUE(IsClosed());
+  EXPECT_EQ(std::get<Disconnect>(actions_.back()).reason,
+            "this is node 1, and n2 was wanted; does its address lead here?");
+  // Of itself too.
+  hello.node = NodeId(1);
+  EXPECT_FALSE(Receive(kOtherInbound, hello));
+  EXPECT_THAT(std::get<Disconnect>(actions_.back()).reason, HasSubstr("n2 was wanted"));
+  hello = HelloOf(2);
+  hello.to = NodeId(1);
+  Receive(ConnectionId(kInbound.value() + 5), hello);
+  EXPECT_FALSE(IsClosed());
 }
 
 // Else a neighbour could have it closed for good.

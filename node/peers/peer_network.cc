@@ -229,7 +229,11 @@ void PeerNetwork::OnReceived(StepContext& step, Neighbour& from, const ChunkMess
 }
 
 void PeerNetwork::OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now) {
-  from.heartbeats.OnHeartbeat(heartbeat, now);
+  if (from.heartbeats.OnHeartbeat(heartbeat, now)) {
+    from.unreachable.clear();
+    from.unreachable_since.reset();
+    from.is_out_of_reach = false;
+  }
   from.meter.OnHeartbeat(heartbeat, now);
   NoteClock(from, now);
 }
@@ -288,7 +292,7 @@ void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
 }
 
 PeerLost PeerNetwork::LossOf(const Neighbour& neighbour) const {
-  if (!neighbour.unreachable.empty()) return OutOfReach(neighbour);
+  if (!neighbour.unreachable.empty() && !neighbour.control.is_up()) return OutOfReach(neighbour);
   const bool is_heard = !neighbour.heartbeats.is_silent();
   return {neighbour.slice.node,
           absl::StrCat(is_heard ? "it is heard, and echoes no heartbeat for " : "nothing heard from it for ",
@@ -310,7 +314,7 @@ PeerLost PeerNetwork::BlockOf(const Neighbour& neighbour, Timestamp now) {
 std::vector<PeerLost> PeerNetwork::LostNeighbours(Timestamp now) const {
   std::vector<PeerLost> lost;
   for (const auto& [node, neighbour] : neighbours_) {
-    if (neighbour.heartbeats.is_lost() || neighbour.is_out_of_reach) {
+    if (neighbour.heartbeats.is_lost() || (neighbour.is_out_of_reach && !neighbour.control.is_up())) {
       lost.push_back(LossOf(neighbour));
     } else if (neighbour.link.stall_watch().is_blocked()) {
       lost.push_back(BlockOf(neighbour, now));
@@ -337,6 +341,8 @@ void PeerNetwork::OnDeadline(StepContext& step) {
   }
   neighbours_.CloseUnnamed(step);
   for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) paths_.Resend(step, std::move(chunk));
+  // A primary path that has come to a standstill tells nobody, nor does an auxiliary path that may be tried again.
+  paths_.Fill(step);
 }
 
 std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
@@ -363,12 +369,12 @@ void PeerNetwork::BeginStep() {
 std::optional<std::vector<PeerNetwork::LinkRound>> PeerNetwork::OnRoundComplete(KeyId key, Round round, size_t keys,
                                                                                 Timestamp now) {
   trimmer_.OnRoundComplete(round, now);
-  std::vector<LinkRound> links;
-  for (auto& [node, neighbour] : neighbours_) {
-    NoteClock(neighbour, now);
   if (!EndsStep(key, keys)) return std::nullopt;
   const bool is_known = step_ended_.has_value() && now > *step_ended_;
   const auto took = is_known ? std::optional<absl::Duration>(now - *step_ended_) : std::nullopt;
+  std::vector<LinkRound> links;
+  for (auto& [node, neighbour] : neighbours_) {
+    NoteClock(neighbour, now);
     const LinkRound link = neighbour.EndRound(took, now);
     if (is_known) links.push_back(link);
   }

@@ -337,6 +337,59 @@ TEST_F(PeerNetworkTest, ItsOwnPauseIsNotTheNeighboursSilence) {
   EXPECT_THAT(lost_, ElementsAre(2, 3));
 }
 
+TEST_F(PeerNetworkTest, WhoIsSilentStillWhenItIsNamedAgainIsLostAgain) {
+  AddNeighbours();
+  const auto pass = [&](int seconds) {
+    for (int second = 0; second < seconds; ++second) {
+      Deadline(1);
+      const auto heartbeats = Sent<PeerHeartbeat>();
+      Hello(HelloOf(3), kInboundOf3);
+      for (const auto& [connection, heartbeat] : heartbeats) {
+        const PeerHeartbeat::Echo echo{heartbeat.sent_at, now_};
+        if (connection == kControlTo3) Receive(PeerHeartbeat{now_, echo}, kInboundOf3);
+      }
+    }
+  };
+  pass(20);
+  EXPECT_THAT(lost_, ElementsAre(2));
+  // As the scheduler knows no way round.
+  PolicySlice slice = Policy({2, 3});
+  slice.version = PolicyVersion(2);
+  StepContext step = Now();
+  network_.AddPolicy(step, slice);
+  pass(5);
+  EXPECT_THAT(lost_, ElementsAre(2));
+  pass(1);
+  EXPECT_THAT(lost_, ElementsAre(2, 2));
+  pass(20);
+  EXPECT_THAT(lost_, ElementsAre(2, 2));
+}
+
+TEST_F(PeerNetworkTest, ANeighbourIsReachedFromItsFirstEchoOn) {
+  AddNeighbours();
+  const auto down = [&] {
+    StepContext lost = Now();
+    network_.OnConnectionDown(lost, kControlTo2);
+    StepContext failed = Now();
+    network_.OnConnectFailed(failed, kControlTo2, "told to go away");
+  };
+  down();
+  Deadline(1);
+  EXPECT_THAT(lost_, ElementsAre(2));
+  ASSERT_THAT(network_.LostNeighbours(now_), SizeIs(1));
+  EXPECT_THAT(network_.LostNeighbours(now_)[0].reason, HasSubstr("told to go away"));
+  StepContext up = Now();
+  network_.OnConnectionUp(up, kControlTo2);
+  EXPECT_THAT(network_.LostNeighbours(now_), IsEmpty());
+  Deadline(1);
+  Receive(PeerHeartbeat{now_, PeerHeartbeat::Echo{now_, now_}});
+  down();
+  Deadline(0);
+  EXPECT_THAT(lost_, ElementsAre(2)) << "it has just been there";
+  Deadline(1);
+  EXPECT_THAT(lost_, ElementsAre(2, 2));
+}
+
 TEST_F(PeerNetworkTest, ALinkThatOnlySmallMessagesPassIsLost) {
   AddNeighbours();
   Receive(PeerHeartbeat{now_, std::nullopt});

@@ -124,7 +124,7 @@ TracePiece SampleTracePiece() {
 
 void AddPeerSamples(std::vector<Message>& messages) {
   messages.emplace_back(
-      PeerHello{kProtocolVersion, "fashion-mnist", Term(3), NodeId(7), Incarnation(0x1122334455667788)});
+      PeerHello{kProtocolVersion, "fashion-mnist", Term(3), NodeId(7), Incarnation(0x1122334455667788), NodeId(2)});
   messages.emplace_back(LinkAck{{{5, Timestamp::FromNanoseconds(1000), Timestamp::FromNanoseconds(987654321), true},
                                  {6, Timestamp::FromNanoseconds(1 << 30), Timestamp::FromNanoseconds(2), true}}});
   messages.emplace_back(DeliveryAck{SampleRoute(), SampleChunkIds()});

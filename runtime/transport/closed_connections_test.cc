@@ -71,7 +71,7 @@ TEST_F(ClosedConnectionsTest, TheOpenerHearsOfItsEndAfterWhatWasSentAndDialsAgai
   auto client = Bind();
   const ConnectionId inbound = InboundOf(*server, *client);
   server->Send(Beat(inbound, 5), SteadyNow());
-  server->Disconnect(inbound, SteadyNow());
+  server->Disconnect({inbound}, SteadyNow());
   EXPECT_FALSE(server->Exists(inbound));
   const auto events = Collect(*client, Have<ConnectionUp>(1), {server.get()});
   ASSERT_EQ(Count<MessageReceived>(events), 1u);
@@ -88,16 +88,16 @@ TEST_F(ClosedConnectionsTest, ClosingTwiceOrWhatHasEndedDoesNoHarm) {
   auto server = Bind();
   auto client = Bind();
   const ConnectionId first = InboundOf(*server, *client);
-  server->Disconnect(first, SteadyNow());
-  server->Disconnect(first, SteadyNow());
+  server->Disconnect({first}, SteadyNow());
+  server->Disconnect({first}, SteadyNow());
   Collect(*client, Have<ConnectionUp>(1), {server.get()});
   client->Send(Beat(kOut, 1), SteadyNow());
   const auto second = First<MessageReceived>(Collect(*server, Have<MessageReceived>(1), {client.get()})).connection;
   client.reset();
   const auto events = Collect(*server, Have<ConnectionDown>(1));
   EXPECT_EQ(First<ConnectionDown>(events).connection, second);
-  server->Disconnect(second, SteadyNow());
-  server->Disconnect(ConnectionId(second.value() + 1), SteadyNow());
+  server->Disconnect({second}, SteadyNow());
+  server->Disconnect({ConnectionId(second.value() + 1)}, SteadyNow());
   auto other = Bind();
   EXPECT_GT(InboundOf(*server, *other), second);
 }
@@ -109,7 +109,7 @@ TEST_F(ClosedConnectionsTest, APeerThatDoesNotGoAwayLosesItsConnection) {
   RawPeer peer(server->bound_address());
   ASSERT_TRUE(peer.Send(BeatBytes()));
   const auto events = Collect(*server, Have<MessageReceived>(1));
-  server->Disconnect(First<MessageReceived>(events).connection, SteadyNow());
+  server->Disconnect({First<MessageReceived>(events).connection, "this is n1"}, SteadyNow());
   std::string heard;
   bool goes_on = true;
   const auto later = Collect(*server, [&](const std::vector<Event>&) {
@@ -118,7 +118,7 @@ TEST_F(ClosedConnectionsTest, APeerThatDoesNotGoAwayLosesItsConnection) {
   });
   EXPECT_EQ(Count<MessageReceived>(later), 0u);
   EXPECT_EQ(Count<ConnectionDown>(later), 0u);
-  EXPECT_NE(heard.find(EncodeMessage(GoAway{"it was closed"})), std::string::npos);
+  EXPECT_NE(heard.find(EncodeMessage(GoAway{"this is n1"})), std::string::npos);
 }
 
 TEST_F(ClosedConnectionsTest, APeerThatDoesNotReadHearsOfTheEndOnceItDoes) {
@@ -150,7 +150,7 @@ TEST_F(ClosedConnectionsTest, ADisconnectOfAFullConnectionIsHeard) {
   for (int i = 0; i < 1000 && server->Exists(inbound); ++i) {
     server->Send({inbound, Chunk(payload.elements()), {payload}}, SteadyNow());
   }
-  server->Disconnect(inbound, SteadyNow());
+  server->Disconnect({inbound}, SteadyNow());
   std::string heard;
   bool goes_on = true;
   Collect(*server, [&](const std::vector<Event>&) {

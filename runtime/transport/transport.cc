@@ -57,7 +57,9 @@ void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
       OutboundConnection::Destination{connect.address, connect.peer}, limits_, now);
 }
 
-void Transport::Disconnect(ConnectionId connection, Timestamp now) { Close(connection, "it was closed", now); }
+void Transport::Disconnect(const banyan::Disconnect& disconnect, Timestamp now) {
+  Close(disconnect.connection, disconnect.reason.empty() ? "it was closed" : disconnect.reason, now);
+}
 
 void Transport::Close(ConnectionId connection, absl::string_view reason, Timestamp now) {
   outbound_.erase(connection);

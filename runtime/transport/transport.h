@@ -45,7 +45,7 @@ class Transport {
   // REQUIRES: the id is below kInboundConnection and new.
   void Connect(const banyan::Connect& connect, Timestamp now);
   // Closes a connection of either direction. The opener of one that this process accepted is told to go away.
-  void Disconnect(ConnectionId connection, Timestamp now);
+  void Disconnect(const banyan::Disconnect& disconnect, Timestamp now);
   void Renew(const banyan::Renew& renew, Timestamp now);
   // Lets in who owns these keys, and nobody else: other connections end. Nothing without keys of its own.
   void Admit(std::vector<ListedKey> keys, Timestamp now);

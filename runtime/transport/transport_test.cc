@@ -160,7 +160,7 @@ TEST_F(TransportTest, AClosedConnectionSaysNothingMore) {
   Collect(*client, Have<ConnectionUp>(1), {server.get()});
   client->Send(Beat(kOut, 1), SteadyNow());
   const auto events = Collect(*server, Have<MessageReceived>(1), {client.get()});
-  server->Disconnect(First<MessageReceived>(events).connection, SteadyNow());
+  server->Disconnect({First<MessageReceived>(events).connection}, SteadyNow());
   EXPECT_FALSE(server->Exists(First<MessageReceived>(events).connection));
   client->Send(Beat(kOut, 2), SteadyNow());
   ConnectionId second = ConnectionId(2);
@@ -252,7 +252,7 @@ TEST_F(TransportTest, AnAddressWithoutSenseOnlyStaysDown) {
   client->Connect({kOut, "carrier pigeon", Channel::kControl}, SteadyNow());
   client->Send(Beat(kOut, 1), SteadyNow());
   EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
-  client->Disconnect(kOut, SteadyNow());
+  client->Disconnect({kOut}, SteadyNow());
   EXPECT_FALSE(client->Exists(kOut));
 }
 
