@@ -18,8 +18,10 @@ class RejectionLog {
   // `kind` is a fixed text of the caller's, such as "chunk of another epoch"; `detail` says what came and from where.
   void Reject(absl::string_view kind, absl::string_view detail, Actions& actions);
 
-  // Returns the kind of what the transport refused: it comes of nobody who is known, or says nothing that is.
+  // Returns the kind of what the transport refused: there is no room for it, it comes of nobody who is known, or says
+  // nothing that is.
   static absl::string_view KindOf(const MessageRejected& rejected) {
+    if (absl::IsResourceExhausted(rejected.reason)) return "connections";
     return rejected.connection == ConnectionId() ? "stranger" : "frame that does not decode";
   }
 

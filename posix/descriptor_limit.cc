@@ -1,8 +1,10 @@
 #include "posix/descriptor_limit.h"
 
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 
 #include "absl/strings/str_cat.h"
+#include "posix/file_descriptor.h"
 
 namespace banyan {
 
@@ -14,10 +16,16 @@ int64_t RaiseDescriptorLimit() {
   return static_cast<int64_t>(limit.rlim_cur);
 }
 
-std::string DescriptorAdvice() {
+int64_t DescriptorLimit() {
   rlimit limit = {};
   (void)getrlimit(RLIMIT_NOFILE, &limit);
-  return absl::StrCat("this process may have ", limit.rlim_cur,
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
+bool HasDescriptorLeft() { return FileDescriptor(eventfd(0, EFD_CLOEXEC)).valid(); }
+
+std::string DescriptorAdvice() {
+  return absl::StrCat("this process may have ", DescriptorLimit(),
                       " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
 }
 

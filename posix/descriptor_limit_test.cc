@@ -16,5 +16,17 @@ TEST(DescriptorLimitTest, TheSoftLimitBecomesTheHardOne) {
   EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
 }
 
+TEST(DescriptorLimitTest, KnowsWhenNoneIsLeft) {
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(HasDescriptorLeft());
+  const rlimit none = {.rlim_cur = 3, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_FALSE(HasDescriptorLeft());
+  EXPECT_EQ(DescriptorLimit(), 3);
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_TRUE(HasDescriptorLeft());
+}
+
 }  // namespace
 }  // namespace banyan

@@ -1,5 +1,7 @@
 #include "posix/memory_limit.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <fstream>
 #include <utility>
@@ -87,6 +89,10 @@ std::optional<MemoryLimit> FindMemoryLimit(const std::string& root) {
   if (const int64_t memory_bytes = ReadMemoryInfo(root, "MemTotal:"); memory_bytes > 0) {
     least = MemoryLimit{memory_bytes + swap_bytes, "the memory of this machine"};
   }
+  rlimit space = {};
+  if (root.empty() && getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+    KeepLess(MemoryLimit{static_cast<int64_t>(space.rlim_cur), "RLIMIT_AS of this process (ulimit -v)"}, least);
+  }
   const std::optional<Hierarchy> hierarchy = FindHierarchy(root);
   if (!hierarchy.has_value()) return least;
   // A group has what each of those around it leaves to it.
@@ -96,6 +102,13 @@ std::optional<MemoryLimit> FindMemoryLimit(const std::string& root) {
     if (group.empty()) return least;
     group.resize(group.rfind('/') == std::string::npos ? 0 : group.rfind('/'));
   }
+}
+
+absl::Status OutOfMemory() {
+  const std::optional<MemoryLimit> limit = FindMemoryLimit();
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "no memory is left",
+      limit.has_value() ? absl::StrCat("; this process may have ", limit->bytes, " bytes: ", limit->source) : ""));
 }
 
 }  // namespace banyan

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
+
 namespace banyan {
 
 struct MemoryLimit {
@@ -16,6 +18,9 @@ struct MemoryLimit {
 
 // Returns the least limit that is known; nullopt where none is. `root` is the directory that has /proc and /sys.
 std::optional<MemoryLimit> FindMemoryLimit(const std::string& root = "");
+
+// Returns RESOURCE_EXHAUSTED, which says how much this process may have; for a std::bad_alloc.
+absl::Status OutOfMemory();
 
 }  // namespace banyan
 

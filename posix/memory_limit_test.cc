@@ -1,5 +1,7 @@
 #include "posix/memory_limit.h"
 
+#include <sys/resource.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -67,6 +69,20 @@ TEST_F(MemoryLimitTest, TheOlderFormIsReadToo) {
   const std::optional<MemoryLimit> limit = FindMemoryLimit(root_);
   ASSERT_TRUE(limit.has_value());
   EXPECT_EQ(limit->bytes, 7000);
+}
+
+TEST_F(MemoryLimitTest, TheAddressSpaceOfAProcessIsALimitToo) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit least = {.rlim_cur = rlim_t{100} << 20, .rlim_max = before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &least), 0);
+  const std::optional<MemoryLimit> limit = FindMemoryLimit();
+  const absl::Status none_left = OutOfMemory();
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  ASSERT_TRUE(limit.has_value());
+  EXPECT_LE(limit->bytes, int64_t{100} << 20);
+  EXPECT_TRUE(absl::IsResourceExhausted(none_left));
+  EXPECT_NE(none_left.message().find(std::to_string(limit->bytes)), absl::string_view::npos) << none_left;
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "runtime/compute_pool.h"
 
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "core/check.h"
+#include "posix/memory_limit.h"
 #include "protocol/event.h"
 #include "runtime/event_queue.h"
 
@@ -36,8 +38,12 @@ void ComputePool::Compute(ComputationId id, std::unique_ptr<Computation> computa
   // Shared only because std::function copies what it holds.
   auto shared = std::make_shared<std::unique_ptr<Computation>>(std::move(computation));
   Submit([id, shared = std::move(shared), queue = std::move(queue)] {
-    const absl::Duration time = TimeOf(**shared);
-    queue->Post(ComputationFinished{id, std::move(*shared), time});
+    try {
+      const absl::Duration time = TimeOf(**shared);
+      queue->Post(ComputationFinished{id, std::move(*shared), time});
+    } catch (const std::bad_alloc&) {
+      queue->Fail(OutOfMemory());
+    }
   });
 }
 

@@ -1,10 +1,12 @@
 #include "runtime/driver.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "posix/memory_limit.h"
 #include "posix/steady_clock.h"
 
 namespace banyan {
@@ -21,6 +23,15 @@ Driver::Driver(Protocol& protocol, Surroundings surroundings)
     : protocol_(protocol), surroundings_(std::move(surroundings)), now_(SteadyNow()) {}
 
 absl::Status Driver::Run() {
+  try {
+    return RunToEnd();
+  } catch (const std::bad_alloc&) {
+    // The core may be in the middle of a step: it cannot go on.
+    return OutOfMemory();
+  }
+}
+
+absl::Status Driver::RunToEnd() {
   Step(Started{});
   std::vector<Event> events;
   while (!stopped_) {

@@ -45,10 +45,11 @@ class Driver {
   Driver(Protocol& protocol, Surroundings surroundings);
 
   // Until the core's Stop action, whose status it returns; until `stop_timeout` after a requested stop; until the
-  // leadership is lost; or until the runtime itself fails.
+  // leadership is lost; or until the runtime itself fails, or has no memory left.
   absl::Status Run();
 
  private:
+  absl::Status RunToEnd();
   void Step(Event event);
   void StepAll(std::vector<Event>& events);
   void RunBriefComputations();

@@ -2,8 +2,10 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <memory>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -34,6 +36,35 @@ class Doubling : public Computation {
 
   int value;
 };
+
+// Wants more memory than there is.
+class Insatiable : public Computation {
+ public:
+  explicit Insatiable(int64_t size_bytes) : size_bytes_(size_bytes) {}
+  void Run() override { throw std::bad_alloc(); }
+  int64_t size_bytes() const override { return size_bytes_; }
+
+ private:
+  int64_t size_bytes_;
+};
+
+TEST(ProtocolHostTest, WithoutMemoryItEndsWithAnErrorThatSaysSo) {
+  const auto run = [](std::function<void(Timestamp, Actions&)> on_started) {
+    auto core = std::make_unique<Testing>();
+    core->on_started = std::move(on_started);
+    return Host()->Run(std::move(core));
+  };
+  std::vector<absl::Status> ends = {run([](Timestamp, Actions&) { throw std::bad_alloc(); })};
+  for (const int64_t size_bytes : {int64_t{1}, int64_t{1} << 30}) {
+    ends.push_back(run([size_bytes](Timestamp, Actions& actions) {
+      Testing::Add(actions, StartComputation{ComputationId(3), std::make_unique<Insatiable>(size_bytes)});
+    }));
+  }
+  for (const absl::Status& end : ends) {
+    EXPECT_TRUE(absl::IsResourceExhausted(end)) << end;
+    EXPECT_NE(end.message().find("no memory is left"), absl::string_view::npos) << end;
+  }
+}
 
 TEST(ProtocolHostTest, FindsAFreePort) {
   auto first = Host();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "posix/descriptor_limit.h"
 
 namespace banyan {
 namespace {
@@ -22,6 +23,8 @@ constexpr int kWatched = kLosses | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUC
 constexpr int kReconnectMs = 3'600'000;
 // How soon a lookup is asked for its answer again.
 constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
+
+std::string NoDescriptor() { return absl::StrCat("no descriptor is left for the connection; ", DescriptorAdvice()); }
 
 }  // namespace
 
@@ -76,9 +79,10 @@ void OutboundConnection::OpenSocket(Timestamp now) {
     }
     monitor_.emplace(poller_, socket, kWatched);
     socket.connect(endpoint.Address());
-  } catch (const zmq::error_t&) {
+  } catch (const zmq::error_t& error) {
     // More connections than this process can have: others decided that. It stays down, and the core says who cannot be
     // reached.
+    failure_ = HasDescriptorLeft() ? error.what() : NoDescriptor();
     Drop();
     retry_at_ = now + limits_.longest_pause;
   }
@@ -138,6 +142,10 @@ void OutboundConnection::NoteFailure(Timestamp now) {
 
 void OutboundConnection::NoteSilence(const TcpEndpoint& endpoint) {
   const bool is_taken = connected_.Descriptor() >= 0;
+  if (!is_taken && !HasDescriptorLeft()) {
+    failure_ = NoDescriptor();
+    return;
+  }
   // The same words each time: what is told again is not logged again.
   failure_ = FailureAt(
       endpoint,

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "posix/descriptor_limit.h"
 #include "proto/wire.h"
 
 namespace banyan {
@@ -139,6 +140,26 @@ void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
   CollectRefused(events);
   CollectInbound(now, events);
+  CheckDescriptors(now, events);
+}
+
+void Transport::CheckDescriptors(Timestamp now, std::vector<Event>& events) {
+  if (now - descriptors_at_ < kLookAtDescriptorsEvery) return;
+  descriptors_at_ = now;
+  const int64_t needed = kOtherDescriptors + kDescriptorsPerConnection * static_cast<int64_t>(outbound_.size());
+  if (needed > DescriptorLimit() && outbound_.size() > most_told_connections_) {
+    most_told_connections_ = outbound_.size();
+    Reject(ConnectionId(),
+           absl::ResourceExhaustedError(absl::StrCat("its ", outbound_.size(), " connections to others take up to ",
+                                                     needed, " descriptors, and ", DescriptorAdvice())),
+           events);
+  }
+  // ZeroMQ says nothing of those whom it cannot accept, and they hear nothing.
+  if (HasDescriptorLeft()) return;
+  Reject(ConnectionId(),
+         absl::ResourceExhaustedError(
+             absl::StrCat("no descriptor is left, so that nobody can connect; ", DescriptorAdvice())),
+         events);
 }
 
 void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now,

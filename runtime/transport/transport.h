@@ -28,6 +28,13 @@ namespace banyan {
 
 class Transport {
  public:
+  // What a connection takes that this process opens, and the one that its other end opens back: five for ZeroMQ's
+  // sockets and their signals, one for each TCP connection.
+  static constexpr int64_t kDescriptorsPerConnection = 7;
+  // The process itself, its log, its workers.
+  static constexpr int64_t kOtherDescriptors = 32;
+  static constexpr absl::Duration kLookAtDescriptorsEvery = absl::Seconds(1);
+
   // Listens on `address`, tcp://host:port, port 0 for a free one. A host name is looked up, which may block.
   // With `security` nobody comes in before Admit, and every connection is encrypted.
   static absl::StatusOr<std::unique_ptr<Transport>> Bind(const std::string& address, const SocketLimits& limits,
@@ -79,6 +86,8 @@ class Transport {
   // Answers a message that is not for its sender to give, and ends the connection.
   void RefuseAccess(ConnectionId connection, const Message& message, const absl::Status& why, Timestamp now,
                     std::vector<Event>& events);
+  // Tells when nobody can connect, or this process has been asked for more connections than it can have.
+  void CheckDescriptors(Timestamp now, std::vector<Event>& events);
   // Returns true.
   bool Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
   SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
@@ -92,6 +101,8 @@ class Transport {
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
   TrafficCounters counters_;
+  Timestamp descriptors_at_;          // looked at
+  size_t most_told_connections_ = 0;  // more of them than there are descriptors for
 };
 
 }  // namespace banyan

@@ -1,11 +1,13 @@
 #include "runtime/transport/transport.h"
 
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <string>
@@ -17,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/descriptor_limit.h"
 #include "posix/file_descriptor.h"
 #include "posix/port_reservation.h"
 #include "posix/steady_clock.h"
@@ -70,6 +73,56 @@ TEST_F(TransportTest, MessagesGoBothWaysOnOneConnection) {
   EXPECT_EQ(First<MessageReceived>(back).message, Message(Heartbeat{Timestamp::FromNanoseconds(12)}));
   EXPECT_EQ(client->counters().Get().connections.at(kOut).sent_messages, 1u);
   EXPECT_GT(server->counters().Get().connections.at(received.connection).received_bytes, 0u);
+}
+
+// This process may have no more than so many descriptors while it lives; those that are there stay.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t most) {
+    EXPECT_EQ(getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit few = {.rlim_cur = most, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
+  }
+  ~FewDescriptors() { EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+ private:
+  rlimit before_ = {};
+};
+
+int64_t OpenDescriptors() {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  return std::distance(begin(open), end(open));
+}
+
+TEST_F(TransportTest, WithoutDescriptorsItSaysThatNobodyCanConnect) {
+  auto server = Bind();
+  auto client = Bind();
+  const FewDescriptors few(3);
+  const auto events = Collect(*server, Have<MessageRejected>(1));
+  const absl::Status& reason = First<MessageRejected>(events).reason;
+  EXPECT_TRUE(absl::IsResourceExhausted(reason));
+  EXPECT_THAT(std::string(reason.message()), HasSubstr("nobody can connect; this process may have 3 descriptors"));
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  const auto failed = Collect(*client, Have<ConnectFailed>(1));
+  EXPECT_THAT(First<ConnectFailed>(failed).reason, HasSubstr("no descriptor is left for the connection"));
+}
+
+TEST_F(TransportTest, MoreConnectionsThanThereAreDescriptorsForAreSaidOnce) {
+  constexpr int64_t kConnections = 20;
+  auto server = Bind();
+  auto client = Bind();
+  const int64_t before = OpenDescriptors();
+  for (uint64_t i = 0; i < kConnections; ++i) {
+    client->Connect({ConnectionId(kOut.value() + i), server->bound_address(), Channel::kControl}, SteadyNow());
+  }
+  Collect(*client, Have<ConnectionUp>(kConnections), {server.get()});
+  // Both ends are in this process.
+  EXPECT_LE(OpenDescriptors() - before, kConnections * Transport::kDescriptorsPerConnection);
+  const int64_t needed = Transport::kOtherDescriptors + kConnections * Transport::kDescriptorsPerConnection;
+  const FewDescriptors few(needed - 1);
+  const auto events = Collect(*client, Have<MessageRejected>(1), {server.get()});
+  EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()),
+              HasSubstr(absl::StrCat("its 20 connections to others take up to ", needed, " descriptors")));
 }
 
 TEST_F(TransportTest, ConnectsToAPeerThatStartsLater) {
