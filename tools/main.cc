@@ -1,5 +1,7 @@
 // The command `banyan`: one subcommand per file beside this one; all_commands.cc lists them.
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -20,6 +22,13 @@
 #include "tools/terminal/standard_output.h"
 
 namespace {
+
+// The linear programs of plans are small: threads of OpenBLAS only wait for each other there. Other BLAS libraries lack
+// the function.
+void UseOneThreadForAlgebra() {
+  using SetThreads = void (*)(int);
+  if (auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set_threads(1);
+}
 
 // Where this user's programs keep state, as the XDG base directory specification has it; empty when nothing says so.
 std::string StateHome() {
@@ -67,6 +76,7 @@ int main(int argc, char** argv) {
   banyan::OutliveLogRotation();
   banyan::RaiseDescriptorLimit();
   banyan::KeepChunksInHeap();
+  UseOneThreadForAlgebra();
   std::vector<std::string> arguments(argv + 1, argv + argc);
   absl::StatusOr<std::vector<std::string>> told =
       banyan::WithDefaultScheduler(std::move(arguments), Environment("BANYAN_SCHEDULER"));

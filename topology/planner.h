@@ -3,6 +3,7 @@
 #ifndef BANYAN_TOPOLOGY_PLANNER_H_
 #define BANYAN_TOPOLOGY_PLANNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,6 +44,13 @@ struct PlannerConfig {
   std::optional<double> budget_per_round = std::nullopt;
   // packed: what 10^9 bytes of the model may cost; PlanForModel derives it from the budget.
   std::optional<double> most_per_gb = std::nullopt;
+  // packed: the best of the trees in use and FAPT's (PlanInHaste in topology/fit/model_fit.h), while everybody waits.
+  bool in_haste = false;
+  // Becomes true when nobody wants the plan any more: it ends soon then, with CANCELLED. It may do so on another
+  // thread, and outlives the plan. Null: it is wanted.
+  const std::atomic<bool>* unwanted = nullptr;
+
+  bool IsUnwanted() const { return unwanted != nullptr && unwanted->load(std::memory_order_relaxed); }
 };
 
 // Tells if the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).

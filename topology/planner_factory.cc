@@ -100,10 +100,13 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  absl::StatusOr<Policy> policy = FitsTreesToModel(config)              ? PlanForModel(view, config)
+  const bool in_haste = config.in_haste && config.planner == "packed";
+  absl::StatusOr<Policy> policy = in_haste                              ? PlanInHaste(view, config)
+                                  : FitsTreesToModel(config)            ? PlanForModel(view, config)
                                   : config.budget_per_round.has_value() ? (*planner)->Plan(view, OfLeastPrice(config))
                                                                         : (*planner)->Plan(view, config);
   if (!policy.ok()) return policy;
+  if (config.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
   RefinePolicy(config, view, *policy);
   return policy;
 }

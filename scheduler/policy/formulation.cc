@@ -70,6 +70,10 @@ Formulation::Formulation(const TopologyConfig& topology, const AwarenessConfig& 
 
 std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, const LinkTable& links,
                                                               const RoundTimes& rounds) {
+  if (now >= better_due_) {
+    better_due_ = kNever;
+    return Reason{"a change of membership, for which a plan was made in haste", kLeastGainForModel};
+  }
   if (now >= model_due_) {
     model_due_ = kNever;
     return Reason{"the model's size, which is known now", kLeastGainForModel};
@@ -135,7 +139,9 @@ void Formulation::NotePlanned(Timestamp now) {
 
 void Formulation::NoteModel(Timestamp now) { model_due_ = now + kLeastReplanPause; }
 
-Timestamp Formulation::NextLook() const { return std::min(model_due_, is_enabled_ ? next_look_ : kNever); }
+Timestamp Formulation::NextLook() const {
+  return std::min({better_due_, model_due_, is_enabled_ ? next_look_ : kNever});
+}
 
 Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view,
               double least_gain) {

@@ -55,7 +55,8 @@ inline constexpr absl::Duration kLearningPause = absl::Seconds(1);
 inline constexpr double kLearningChange = 0.1;
 inline constexpr double kLearningGain = 0.05;
 
-// The least gain of a plan for a model whose size has just become known. It is low, since sizes have no noise.
+// The least gain of a plan for a model whose size has just become known, or in place of one that was made in haste. It
+// is low, since sizes have no noise.
 inline constexpr double kLeastGainForModel = 0.01;
 
 // Links that change together are all found to have changed within about this time.
@@ -73,7 +74,8 @@ class Formulation {
   // REQUIRES: topology.update_interval is above 0.
   Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness);
 
-  // Returns why to plan now, or nothing. There are four reasons:
+  // Returns why to plan now, or nothing. There are five reasons:
+  // 0. The policy in use was made in haste.
   // 1. The model's size has become known.
   // 2. The job is learning, and a link has changed by more than kLearningChange since the last plan.
   // 3. A link has changed by more than update_rate (if above 0) since the last plan.
@@ -95,6 +97,8 @@ class Formulation {
   void NotePlanned(Timestamp now);
   // Notes that a new policy is in use.
   void NoteAdopted(Timestamp now) { adopted_at_ = now; }
+  // Notes that a policy was adopted that was made in haste.
+  void NoteHaste(Timestamp now) { better_due_ = now; }
   // Notes that the model has more tensors now. They come one after the other, so the look waits until no more come.
   void NoteModel(Timestamp now);
   // Returns when to look again even if no report comes; kNever without awareness once the model is known.
@@ -116,6 +120,7 @@ class Formulation {
   Timestamp next_look_;
   Timestamp last_plan_;
   Timestamp model_due_ = kNever;
+  Timestamp better_due_ = kNever;  // a plan that is not made in haste
   std::optional<Timestamp> adopted_at_;
   std::optional<Timestamp> learns_since_;
   Timestamp learning_look_;

@@ -30,10 +30,15 @@ bool IsClose(const Policy& refreshed, const Policy& planned) {
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                                  std::optional<Policy> in_use, std::optional<Policy> former)
     : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), former_(std::move(former)) {
+  config_.unwanted = unwanted_.get();
   if (in_use.has_value()) in_use_ = InUse{*in_use, *in_use};
 }
 
 void PlanComputation::Run() {
+  if (config_.IsUnwanted()) {
+    policy_ = absl::CancelledError("nobody wants this plan any more");
+    return;
+  }
   const absl::StatusOr<NetworkView> restricted = view_.Restrict(members_);
   if (!restricted.ok()) {
     policy_ = restricted.status();
@@ -41,7 +46,7 @@ void PlanComputation::Run() {
   }
   policy_ = MakePolicy(*restricted, config_);
   if (!policy_.ok()) return;
-  if (members_.size() <= kMostNodesForTightestBound) {
+  if (members_.size() <= kMostNodesForTightestBound && !config_.in_haste) {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
   if (in_use_.has_value()) ValueInUse(*restricted);

@@ -3,7 +3,9 @@
 #ifndef BANYAN_SCHEDULER_POLICY_PLAN_COMPUTATION_H_
 #define BANYAN_SCHEDULER_POLICY_PLAN_COMPUTATION_H_
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,11 +34,15 @@ class PlanComputation : public Computation {
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                   std::optional<Policy> in_use = std::nullopt, std::optional<Policy> former = std::nullopt);
 
+  // Ends soon, with CANCELLED, after the flag of Unwanted has become true, also if it has not begun.
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run: the planned policy, or the planner's error. It lacks its version, epoch and key table. Up to 32 nodes it
-  // has the tightest bound (RateBoundBps). It is the one in use, refreshed, if the planner's is hardly better.
+  // Returns a flag that is to become true when nobody wants the plan any more.
+  std::shared_ptr<std::atomic<bool>> Unwanted() const { return unwanted_; }
+  // After Run: the planned policy, or the planner's error. It lacks its version, epoch and key table. Up to 32 nodes,
+  // unless it was made in haste, it has the tightest bound (RateBoundBps). It is the one in use, refreshed, if the
+  // planner's is hardly better.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
   // After Run that gave a policy. REQUIRES: there is one in use.
   InUse TakeInUse() { return *std::move(in_use_); }
@@ -51,6 +57,7 @@ class PlanComputation : public Computation {
 
   NetworkView view_;
   std::vector<NodeId> members_;
+  const std::shared_ptr<std::atomic<bool>> unwanted_ = std::make_shared<std::atomic<bool>>(false);
   PlannerConfig config_;
   std::optional<InUse> in_use_;
   std::optional<Policy> former_;

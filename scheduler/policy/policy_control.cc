@@ -56,7 +56,7 @@ void PolicyControl::PlanForEpoch(std::vector<NodeId> members, const std::string&
   const Reconfiguration& wanted = reconfigurator_.BeginPlanning();
   Start(Purpose::kEpoch,
         replanner_.PlanForReconfiguration(context_->now, std::move(members), wanted.believed, wanted.planner_config,
-                                          absl::StrCat(reason, ", and ", wanted.Reason())));
+                                          absl::StrCat(reason, ", and ", wanted.Reason()), /*is_for_epoch=*/true));
 }
 
 void PolicyControl::DropPlan() {
@@ -95,7 +95,9 @@ void PolicyControl::Reconfigure(ConnectionId connection, const banyan::Reconfigu
 }
 
 void PolicyControl::Resume() {
-  if (reconfigurator_.is_pending() && !replanner_.is_planning()) PlanReconfiguration();
+  // A plan that nobody has ordered is of the past.
+  const bool must_wait = replanner_.is_planning() && purpose_ != Purpose::kChange;
+  if (reconfigurator_.is_pending() && !must_wait) PlanReconfiguration();
 }
 
 std::optional<PlanDecision> PolicyControl::OnComputation(ComputationFinished& event) {
@@ -117,12 +119,6 @@ std::optional<PlanDecision> PolicyControl::OnComputation(ComputationFinished& ev
     return std::nullopt;
   }
   const Purpose purpose = std::exchange(purpose_, Purpose::kNone);
-  if (purpose == Purpose::kChange && reconfigurator_.is_pending()) {
-    // The plan that was being made before is of the past.
-    replanner_.DropPlan();
-    PlanReconfiguration();
-    return std::nullopt;
-  }
   PlanDecision decision = replanner_.OnPlanFinished(context_->now, event.computation, *computation);
   if (purpose == Purpose::kStart) return decision;
   if (purpose == Purpose::kEpoch) return FinishEpoch(std::move(decision));

@@ -8,7 +8,8 @@
 //   LeaseCutter      ends leases early, so that a new policy governs soon
 //
 // Invariants:
-// - At most one plan is being made. A plan for another epoch makes the one before void; a reconfiguration waits.
+// - At most one plan is being made. A plan for another epoch makes the one before void, and so does a reconfiguration
+//   where nobody has ordered that. The computation of a void plan ends early, so that none waits for it.
 // - While membership changes nothing but the plan for the epoch is made.
 // - A reconfiguration that waits when the plan for an epoch is made is planned for with it.
 #ifndef BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_

@@ -31,6 +31,14 @@ bool InfersWays(const OverlayConfig& overlay, const NetworkView& view) {
          std::all_of(view.links().begin(), view.links().end(), [](const NetworkLink& link) { return link.is_guessed; });
 }
 
+// Of so many nodes even the best plan takes less than a second.
+constexpr size_t kMostNodesPlannedAtOnce = 12;
+
+// Whether the best plan takes longer than members may wait for it.
+bool MustHurry(const PlannerConfig& config, const std::vector<NodeId>& members) {
+  return config.planner == "packed" && members.size() > kMostNodesPlannedAtOnce;
+}
+
 }  // namespace
 
 Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config,
@@ -88,6 +96,7 @@ void Replanner::OnAdopted(Timestamp now, const NetworkView& view) {
   is_cut_ = false;
   published_view_ = view;
   formulation_.NoteAdopted(now);
+  if (std::exchange(is_hasty_, false)) formulation_.NoteHaste(now);
   Use(now, view);
 }
 
@@ -155,13 +164,19 @@ bool Replanner::TakeReturnedLinks(Timestamp now) {
 
 PlanRequest Replanner::PlanForEpoch(Timestamp now, std::vector<NodeId> members, std::string reason) {
   trial_.Forget();
+  PlannerConfig config = planner_config_;
+  if (policies_->Current() != nullptr && MustHurry(config, members)) config.current_trees = InUse().trees;
   return Start(now,
-               Plan{.members = std::move(members), .view = View(), .reason = std::move(reason), .is_ordered = true},
-               planner_config_);
+               Plan{.members = std::move(members),
+                    .view = View(),
+                    .reason = std::move(reason),
+                    .is_ordered = true,
+                    .is_for_epoch = true},
+               std::move(config));
 }
 
 PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId> members, const NetworkView& believed,
-                                              PlannerConfig planner_config, std::string reason) {
+                                              PlannerConfig planner_config, std::string reason, bool is_for_epoch) {
   if (members != InUse().members) trial_.Forget();
   LinkTable links = links_;
   links.Believe(believed);
@@ -169,12 +184,15 @@ PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId>
                Plan{.members = std::move(members),
                     .view = outages_.Without(links.View()),
                     .reason = std::move(reason),
-                    .is_ordered = true},
+                    .is_ordered = true,
+                    .is_for_epoch = is_for_epoch},
                std::move(planner_config));
 }
 
 PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
+  DropPlan();
   config.tensors = keys_->Tensors();
+  is_hasty_ = config.in_haste = plan.is_for_epoch && MustHurry(config, plan.members);
   std::optional<Policy> in_use;
   std::optional<Policy> former;
   // What the operator wants is not weighed against what there is, whose links there need not be any more.
@@ -188,6 +206,7 @@ PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
   plan.id = last_computation_;
   PlanRequest request{plan.id, std::make_unique<PlanComputation>(plan.view, plan.members, std::move(config),
                                                                  std::move(in_use), std::move(former))};
+  plan.unwanted = request.computation->Unwanted();
   plan_ = std::move(plan);
   links_.MarkPlanned();
   formulation_.NotePlanned(now);

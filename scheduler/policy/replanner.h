@@ -14,6 +14,7 @@
 #ifndef BANYAN_SCHEDULER_POLICY_REPLANNER_H_
 #define BANYAN_SCHEDULER_POLICY_REPLANNER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -118,13 +119,18 @@ class Replanner {
   Timestamp NextLook() const { return is_planning() || is_cut_ ? kNever : formulation_.NextLook(); }
   // Plans for these nodes, whatever there was. The result of a plan that was asked for is adopted if there is one.
   PlanRequest PlanForStart(Timestamp now, std::vector<NodeId> members);
-  // Plans for the members of a new epoch. Nothing that was tried before is judged by their rounds.
+  // Plans for the members of a new epoch. Nothing that was tried before is judged by their rounds. All wait meanwhile:
+  // where the best plan takes long one is made in haste, and a better one is looked for afterwards.
   PlanRequest PlanForEpoch(Timestamp now, std::vector<NodeId> members, std::string reason);
-  // Plans for the members with another configuration, which counts for this plan alone until OnReconfigured.
+  // Plans for the members with another configuration, which counts for this plan alone until OnReconfigured;
+  // `is_for_epoch`: for those of a new epoch.
   PlanRequest PlanForReconfiguration(Timestamp now, std::vector<NodeId> members, const NetworkView& believed,
-                                     PlannerConfig planner_config, std::string reason);
-  // Makes the plan that is being made void.
-  void DropPlan() { plan_.reset(); }
+                                     PlannerConfig planner_config, std::string reason, bool is_for_epoch = false);
+  // Makes the plan that is being made void: its computation ends early.
+  void DropPlan() {
+    if (plan_.has_value()) plan_->unwanted->store(true, std::memory_order_relaxed);
+    plan_.reset();
+  }
 
   // After a restart.
 
@@ -157,6 +163,8 @@ class Replanner {
     std::string reason;
     double least_gain = kLeastGain;  // that it must promise
     bool is_ordered = false;         // adopted without being judged
+    bool is_for_epoch = false;
+    std::shared_ptr<std::atomic<bool>> unwanted = {};  // of its computation
   };
 
   // Returns the links that work, with the values that are known now and what they are found to share, which is found
@@ -194,7 +202,8 @@ class Replanner {
   TrafficLog traffic_;
   SharingInference sharing_;
   LinkOutages outages_;
-  bool is_cut_ = false;  // a link of the policy in use
+  bool is_cut_ = false;    // a link of the policy in use
+  bool is_hasty_ = false;  // the last plan that was finished
   PlannerConfig planner_config_;
   absl::Duration update_interval_;
   Formulation formulation_;

@@ -407,5 +407,69 @@ TEST_F(ReplannerTrialTest, AnotherModelEndsTheTrial) {
   EXPECT_NE(RunRounds(6, absl::Seconds(12)).kind, Kind::kGoBack);
 }
 
+// A mesh of so many nodes that the best plan takes a while.
+class LargeReplannerTest : public testing::Test {
+ protected:
+  LargeReplannerTest() : overlay_(MeshOverlay(16)), keys_(65536), replanner_(MakeReplanner()) {
+    EXPECT_TRUE(keys_.Register({"w", kModelElements}).ok());
+    Adopt(Finish(replanner_.PlanForStart(now_, Nodes(16))));
+    now_ = now_ + absl::Seconds(1);
+  }
+
+  static std::vector<NodeId> Nodes(uint32_t count) {
+    std::vector<NodeId> nodes;
+    for (uint32_t node = 1; node <= count; ++node) nodes.push_back(NodeId(node));
+    return nodes;
+  }
+  Replanner MakeReplanner() const {
+    const NetworkView believed = MakeNetworkView(overlay_);
+    return Replanner(overlay_, believed, *MakePlannerConfig(overlay_, believed), &keys_, &policies_);
+  }
+  PlanDecision Finish(PlanRequest request) {
+    request.computation->Run();
+    return replanner_.OnPlanFinished(now_, request.id, *request.computation);
+  }
+  void Adopt(PlanDecision decision) {
+    ASSERT_EQ(decision.kind, Kind::kAdopt) << decision.reason;
+    decision.policy.version = PolicyVersion(++version_);
+    std::map<NodeId, NodeAddress> addresses;
+    for (const NodeId node : Nodes(16)) addresses[node] = {};
+    policies_.Add(std::move(decision.policy), decision.reason, decision.view, {}, addresses);
+    policies_.Retire(PolicyVersion(version_));
+    replanner_.OnAdopted(now_, decision.view);
+  }
+
+  OverlayConfig overlay_;
+  Timestamp now_;
+  KeyTable keys_;
+  PublishedPolicies policies_;
+  Replanner replanner_;
+  uint64_t version_ = 0;
+};
+
+TEST_F(LargeReplannerTest, AfterAPlanInHasteABetterOneIsLookedFor) {
+  EXPECT_EQ(replanner_.Look(now_).kind, Kind::kNone);
+  Adopt(Finish(replanner_.PlanForEpoch(now_, Nodes(15), "n16 died")));
+  EXPECT_EQ(replanner_.NextLook(), now_);
+  PlanDecision look = replanner_.Look(now_);
+  ASSERT_EQ(look.kind, Kind::kPlan) << look.reason;
+  EXPECT_THAT(look.reason, HasSubstr("in haste"));
+  EXPECT_THAT(Finish(std::move(look.request)).kind, ::testing::AnyOf(Kind::kAdopt, Kind::kKeep));
+  EXPECT_EQ(replanner_.Look(now_).kind, Kind::kNone) << "once";
+}
+
+TEST_F(LargeReplannerTest, APlanThatIsOvertakenEndsEarly) {
+  PlanRequest first = replanner_.PlanForEpoch(now_, Nodes(15), "n16 died");
+  PlanRequest second = replanner_.PlanForEpoch(now_, Nodes(14), "n15 died");
+  first.computation->Run();
+  EXPECT_TRUE(absl::IsCancelled(first.computation->TakePolicy().status()));
+  Adopt(Finish(std::move(second)));
+  PlanRequest better = replanner_.Look(now_).request;
+  ASSERT_NE(better.computation, nullptr);
+  replanner_.DropPlan();
+  better.computation->Run();
+  EXPECT_TRUE(absl::IsCancelled(better.computation->TakePolicy().status()));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,7 +20,11 @@
 #include "topology/fit/share_rounding.h"
 #include "topology/fit/share_search.h"
 #include "topology/packing/packed_planner.h"
+#include "topology/packing/tree_extension.h"
 #include "topology/planners/fapt_planner.h"
+#include "topology/planners/policy_assembly.h"
+#include "topology/planners/route_table.h"
+#include "topology/tree_check.h"
 
 namespace banyan {
 namespace {
@@ -66,6 +72,7 @@ class ModelFit {
   }
 
   absl::StatusOr<Policy> Best() const;
+  absl::StatusOr<Policy> BestInHaste() const;
 
  private:
   struct Candidate {
@@ -158,6 +165,30 @@ Policy ModelFit::WithSearchedShares(Candidate best) const {
   return IsBetter(searched, held) ? std::move(searched.policy) : std::move(held.policy);
 }
 
+// The trees in use over the nodes of `view`; nothing where none can be kept.
+std::optional<Policy> KeepTrees(const NetworkView& view, const PlannerConfig& config) {
+  std::vector<Tree> trees = ExtendTrees(PruneTrees(config.current_trees, view), view);
+  std::set<NodeId> members;
+  for (const NetworkNode& node : view.nodes()) members.insert(node.id);
+  std::erase_if(trees, [&](const Tree& tree) { return !CheckTree(tree, members, view).ok(); });
+  const double sum =
+      std::accumulate(trees.begin(), trees.end(), 0.0, [](double sum, const Tree& tree) { return sum + tree.share; });
+  if (!(sum > 0)) return std::nullopt;
+  for (Tree& tree : trees) tree.share /= sum;
+  RouteTable routes(&view);
+  return AssemblePolicy("packed", config, std::move(trees), routes);
+}
+
+absl::StatusOr<Policy> ModelFit::BestInHaste() const {
+  std::vector<Candidate> candidates = Fapt(absl::InfiniteDuration());
+  // It says what is wrong with the network.
+  if (candidates.empty()) return FaptPlanner().Plan(view_, rates_only_);
+  std::optional<Policy> kept = KeepTrees(view_, rates_only_);
+  if (kept.has_value()) candidates.push_back(Fitted(*std::move(kept)));
+  for (Candidate& candidate : candidates) candidate = Held(std::move(candidate));
+  return WithSearchedShares(std::move(*std::min_element(candidates.begin(), candidates.end(), IsBetter)));
+}
+
 absl::StatusOr<Policy> ModelFit::Best() const {
   absl::StatusOr<Policy> packed = PackedPlanner().Plan(view_, rates_only_);
   if (!packed.ok()) return packed;
@@ -166,6 +197,7 @@ absl::StatusOr<Policy> ModelFit::Best() const {
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
   if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
+  if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
   std::stable_sort(drawn.begin(), drawn.end(), IsBetter);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
   for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));
@@ -184,6 +216,15 @@ absl::StatusOr<Policy> ModelFit::Best() const {
 
 absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config) {
   return ModelFit(view, config).Best();
+}
+
+absl::StatusOr<Policy> PlanInHaste(const NetworkView& view, const PlannerConfig& config) {
+  if (!config.tensors.empty()) return ModelFit(view, config).BestInHaste();
+  absl::StatusOr<Policy> best = FaptPlanner().Plan(view, config);
+  if (!best.ok()) return best;
+  std::optional<Policy> kept = KeepTrees(view, config);
+  if (kept.has_value() && kept->rate_bps > best->rate_bps) best = *std::move(kept);
+  return best;
 }
 
 }  // namespace banyan

@@ -22,6 +22,11 @@ namespace banyan {
 // FitsTreesToModel(config).
 absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config);
 
+// Returns the best plan that takes little time: the trees in use (config.current_trees) without the nodes that are
+// gone, and with those that are new as leaves, or one of FAPT's. The best is that of the shortest round, or of the
+// highest rate while the model is not known. Rates and errors as above. REQUIRES: config.planner is `packed`.
+absl::StatusOr<Policy> PlanInHaste(const NetworkView& view, const PlannerConfig& config);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_FIT_MODEL_FIT_H_

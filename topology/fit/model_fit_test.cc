@@ -1,8 +1,10 @@
 // What PlanForModel does, by MakePolicy, which calls it.
 #include "topology/fit/model_fit.h"
 
+#include <atomic>
 #include <cstdint>
 #include <iterator>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
@@ -75,6 +77,54 @@ TEST(ModelFitTest, PlansNoPartForAuxiliaryPaths) {
   ASSERT_FALSE(policy.auxiliary.empty());
   for (const Route& auxiliary_path : policy.auxiliary) EXPECT_EQ(auxiliary_path.share, 0);
   EXPECT_EQ(policy.auxiliary_rate_bps, policy.rate_bps);
+}
+
+NetworkView Without(const NetworkView& view, NodeId gone) {
+  std::vector<NodeId> left;
+  for (const NetworkNode& node : view.nodes()) {
+    if (node.id != gone) left.push_back(node.id);
+  }
+  return *view.Restrict(left);
+}
+
+TEST(PlanInHasteTest, IsNotFarFromTheBestWhereANodeIsGone) {
+  double in_haste = 0, best = 0;
+  for (uint64_t seed = 1; seed <= kDraws; ++seed) {
+    const NetworkView view = RandomNetwork(9, 8, seed);
+    PlannerConfig config = Packed();
+    config.tensors = {2'500'000};
+    config.current_trees = MakePolicy(view, config)->trees;
+    const NetworkView smaller = Without(view, NodeId(static_cast<uint32_t>(seed)));
+    config.in_haste = true;
+    const absl::StatusOr<Policy> hasty = MakePolicy(smaller, config);
+    ASSERT_TRUE(hasty.ok()) << hasty.status();
+    EXPECT_EQ(hasty->members.size(), 8u);
+    in_haste += absl::ToDoubleSeconds(hasty->round_time);
+    config.in_haste = false;
+    best += absl::ToDoubleSeconds(MakePolicy(smaller, config)->round_time);
+  }
+  EXPECT_LT(in_haste, 1.7 * best);
+}
+
+TEST(PlanInHasteTest, NeedsNeitherTreesNorAModel) {
+  const NetworkView view = RandomNetwork(9, 8, 1);
+  PlannerConfig config = Packed();
+  config.in_haste = true;
+  const absl::StatusOr<Policy> of_links = MakePolicy(view, config);
+  ASSERT_TRUE(of_links.ok()) << of_links.status();
+  config.in_haste = false;
+  config.current_trees = MakePolicy(view, config)->trees;
+  config.in_haste = true;
+  EXPECT_GT(MakePolicy(view, config)->rate_bps, of_links->rate_bps) << "the trees in use are better than FAPT's";
+}
+
+TEST(ModelFitTest, EndsWithAnErrorWhenNobodyWantsThePlan) {
+  const std::atomic<bool> unwanted = true;
+  PlannerConfig config = Packed();
+  config.unwanted = &unwanted;
+  EXPECT_TRUE(absl::IsCancelled(MakePolicy(RandomNetwork(9, 8, 1), config).status()));
+  config.tensors = {2'500'000};
+  EXPECT_TRUE(absl::IsCancelled(MakePolicy(RandomNetwork(9, 8, 1), config).status()));
 }
 
 }  // namespace

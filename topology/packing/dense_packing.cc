@@ -46,13 +46,15 @@ bool IsDense(const CapacityGraph& graph) {
          static_cast<double>(graph.links().size()) >= kLeastDensity * nodes * (nodes - 1);
 }
 
-TreePacking PackDense(const CapacityGraph& graph, const std::vector<size_t>& roots, double accuracy) {
+TreePacking PackDense(const CapacityGraph& graph, const std::vector<size_t>& roots, double accuracy,
+                      const std::atomic<bool>* unwanted) {
   TreePacking packing;
   const PriceSearch search = SearchPrices(graph);
   packing.bound_bps = search.bound_bps();
   packing.prices = search.prices();
   for (const ShallowStyle& style : kStyles) {
     if (packing.rate_bps >= (1 - accuracy) * packing.bound_bps || packing.work >= kMostWork) break;
+    if (unwanted != nullptr && unwanted->load(std::memory_order_relaxed)) break;
     ShallowPacking tried = PackShallow(graph, {.roots = roots, .bound_bps = packing.bound_bps, .style = style});
     packing.work += tried.work;
     if (tried.rate_bps <= packing.rate_bps) continue;

@@ -4,6 +4,7 @@
 #ifndef BANYAN_TOPOLOGY_PACKING_DENSE_PACKING_H_
 #define BANYAN_TOPOLOGY_PACKING_DENSE_PACKING_H_
 
+#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -20,9 +21,10 @@ inline constexpr size_t kMostNodesForPrograms = 40;
 bool IsDense(const CapacityGraph& graph);
 
 // Returns a packing of half trees of few levels on `roots`, ascending and not empty. It misses as much of the bound as
-// `accuracy` says, or as little as it can; its rate is 0 where there are no such trees. REQUIRES: all nodes reach each
-// other.
-TreePacking PackDense(const CapacityGraph& graph, const std::vector<size_t>& roots, double accuracy);
+// `accuracy` says, or as little as it can; its rate is 0 where there are no such trees. REQUIRES: all
+// nodes reach each other. Ends with what it has when `unwanted` becomes true, unless that is null.
+TreePacking PackDense(const CapacityGraph& graph, const std::vector<size_t>& roots, double accuracy,
+                      const std::atomic<bool>* unwanted = nullptr);
 
 // The bound of PackDense alone, which takes less time: in dense overlays prices that are simple prove it.
 double DenseBoundBps(const CapacityGraph& graph);

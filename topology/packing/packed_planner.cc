@@ -148,7 +148,8 @@ PackingOptions OptionsFor(const NetworkView& view, const PlannerConfig& config, 
                          .seeds = {},
                          .candidates = {},
                          .accuracy = PrecisionFor(view.nodes().size()).accuracy,
-                         .work = PackingWork(view.nodes().size())};
+                         .work = PackingWork(view.nodes().size()),
+                         .unwanted = config.unwanted};
   const std::set<NodeId> roots = RootsFor(view, config, fapt_trees);
   options.roots = PositionsOf(roots, view);
   AddHalves(fapt_trees, view, options.seeds);
@@ -176,7 +177,7 @@ class PackedPlans {
     std::vector<size_t> roots(graph_.nodes());
     std::iota(roots.begin(), roots.end(), size_t{0});
     const Precision& precision = PrecisionFor(graph_.nodes(), kDensePrecisions);
-    const TreePacking packing = PackDense(graph_, roots, precision.accuracy);
+    const TreePacking packing = PackDense(graph_, roots, precision.accuracy, config_.unwanted);
     if (packing.rate_bps <= 0) return policies;
     for (const double spare : spare_parts) {
       const double rate_bps = (1 - std::max(spare, precision.for_few_trees)) * packing.rate_bps;
@@ -203,7 +204,8 @@ class PackedPlans {
       const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                        .delays = ChunkSeconds(view_, config_),
                                        .work = options.work,
-                                       .limit = packed.limit.has_value() ? &*packed.limit : nullptr};
+                                       .limit = packed.limit.has_value() ? &*packed.limit : nullptr,
+                                       .unwanted = config_.unwanted};
       std::vector<Tree> trees;
       if (packing.rate_bps > 0) {
         const Selection selected = SelectHalves(graph_, packing, selection);
@@ -270,7 +272,7 @@ absl::StatusOr<std::vector<Policy>> PackedPlanner::PlanEach(const NetworkView& v
   if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
   PackedPlans plans(view, config);
   std::vector<Policy> dense = plans.Dense(spare_parts);
-  if (!dense.empty() && IsGoodEnough(dense.front())) return dense;
+  if (!dense.empty() && (config.IsUnwanted() || IsGoodEnough(dense.front()))) return dense;
   absl::StatusOr<std::vector<Policy>> by_programs = plans.ByPrograms(spare_parts);
   if (dense.empty() || (by_programs.ok() && by_programs->front().rate_bps > dense.front().rate_bps)) return by_programs;
   return dense;

@@ -100,7 +100,7 @@ class Selector {
     PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps, options_.limit);
     for (const HalfTree& half : pool) AddTo(program, half);
     double least_delay = std::numeric_limits<double>::infinity();
-    for (int i = 0; work_ < options_.work; ++i) {
+    for (int i = 0; !options_.IsSpent(work_); ++i) {
       const absl::StatusOr<PackingSolution> solution = program.Solve();
       if (!solution.ok()) return;
       work_ += solution->work;
@@ -121,7 +121,7 @@ class Selector {
 
   // Leaves out those with the least volumes, as many at a time as possible, until none can be missed.
   void Thin() {
-    if (work_ >= options_.work) return;
+    if (options_.IsSpent(work_)) return;
     const std::vector<HalfTree> halves = selection_.halves;
     PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps, options_.limit);
     for (const HalfTree& half : halves) AddTo(program, half);
@@ -131,7 +131,7 @@ class Selector {
     std::set<size_t> candidates;
     for (size_t i = 0; i < halves.size(); ++i) candidates.insert(i);
     size_t step = halves.size() / 2;
-    while (step > 0 && !candidates.empty() && work_ < options_.work) {
+    while (step > 0 && !candidates.empty() && !options_.IsSpent(work_)) {
       const std::vector<size_t> least = Least(candidates, volumes_bps, step);
       for (const size_t half : least) program.Exclude(half);
       solution = program.Solve();

@@ -2,6 +2,7 @@
 #ifndef BANYAN_TOPOLOGY_PACKING_PACKED_TREES_H_
 #define BANYAN_TOPOLOGY_PACKING_PACKED_TREES_H_
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -17,6 +18,13 @@ struct SelectionOptions {
   std::vector<double> delays;         // by link, in seconds: what a chunk needs to get over it
   int64_t work = 0;                   // what may be spent, as in PackingOptions
   const PriceLimit* limit = nullptr;  // what the selection may cost; the packing costs no more
+  // The selection ends with what it has when this becomes true; null: it does not.
+  const std::atomic<bool>* unwanted = nullptr;
+
+  // Returns whether `spent` is all that may be spent.
+  bool IsSpent(int64_t spent) const {
+    return spent >= work || (unwanted != nullptr && unwanted->load(std::memory_order_relaxed));
+  }
 };
 
 // Half trees with volumes above 0; on each root both halves sum to the same.

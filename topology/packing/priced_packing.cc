@@ -60,7 +60,7 @@ class PricedPacker {
   }
 
   TreePacking Run() {
-    while (Solve() && packing_.work < options_.work && AddFound()) {
+    while (Solve() && !options_.IsSpent(packing_.work) && AddFound()) {
     }
     return std::move(packing_);
   }

@@ -79,4 +79,22 @@ std::vector<Tree> ExtendTrees(const std::vector<Tree>& trees, const NetworkView&
   return kept;
 }
 
+std::vector<Tree> PruneTrees(const std::vector<Tree>& trees, const NetworkView& view) {
+  const auto prune = [&view](const std::map<NodeId, NodeId>& parents) {
+    std::map<NodeId, NodeId> pruned;
+    for (auto [node, parent] : parents) {
+      if (view.FindNode(node) == nullptr) continue;
+      while (view.FindNode(parent) == nullptr) parent = parents.at(parent);
+      pruned[node] = parent;
+    }
+    return pruned;
+  };
+  std::vector<Tree> pruned;
+  for (const Tree& tree : trees) {
+    if (view.FindNode(tree.root) == nullptr) continue;
+    pruned.push_back({tree.root, tree.share, prune(tree.reduce_parent), prune(tree.broadcast_parent)});
+  }
+  return pruned;
+}
+
 }  // namespace banyan

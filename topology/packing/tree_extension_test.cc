@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "topology/packing/packed_planner.h"
@@ -63,6 +64,31 @@ TEST(ExtendTreesTest, LeavesOutWhatDoesNotFit) {
   EXPECT_TRUE(ExtendTrees(trees, FirstNodes(view, 5)).empty());
   const NetworkView one_way = SampleNetwork(3, {{1, 2, 1}, {2, 1, 1}, {1, 3, 1}});
   EXPECT_TRUE(ExtendTrees(PlannedTrees(FirstNodes(one_way, 2)), one_way).empty());
+}
+
+TEST(PruneTreesTest, WhoHungOnANodeThatIsGoneHangsOnTheNextOne) {
+  const NetworkView view = MeshNetwork(MeshRates::kUneven, 8, 1);
+  const NodeId gone(3);
+  std::vector<NodeId> left;
+  for (const NetworkNode& node : view.nodes()) {
+    if (node.id != gone) left.push_back(node.id);
+  }
+  const NetworkView smaller = *view.Restrict(left);
+  const std::vector<Tree> trees = PlannedTrees(view);
+  const std::vector<Tree> pruned = PruneTrees(trees, smaller);
+  ASSERT_FALSE(pruned.empty());
+  size_t others = 0;
+  for (const Tree& tree : trees) others += tree.root == gone ? 0 : 1;
+  EXPECT_EQ(pruned.size(), others);
+  for (const Tree& tree : pruned) EXPECT_TRUE(CheckTree(tree, Members(smaller), smaller).ok());
+
+  Tree chain{.root = NodeId(1), .share = 1, .reduce_parent = {}, .broadcast_parent = {}};
+  for (uint32_t node = 2; node <= 5; ++node) chain.reduce_parent[NodeId(node)] = NodeId(node - 1);
+  chain.broadcast_parent = chain.reduce_parent;
+  const Tree of_chain = PruneTrees({chain}, *view.Restrict({NodeId(1), NodeId(2), NodeId(5)})).front();
+  const std::map<NodeId, NodeId> parents = {{NodeId(2), NodeId(1)}, {NodeId(5), NodeId(2)}};
+  EXPECT_EQ(of_chain.reduce_parent, parents);
+  EXPECT_EQ(of_chain.broadcast_parent, parents);
 }
 
 }  // namespace

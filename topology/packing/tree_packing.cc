@@ -49,7 +49,7 @@ class Packer {
     for (const std::vector<double>& prices : SimplePrices(graph_)) Search(prices);
     bool goes_on = Solve();
     while (goes_on && packing_.rate_bps < (1 - options_.accuracy) * search_.bound_bps() &&
-           packing_.work < options_.work) {
+           !options_.IsSpent(packing_.work)) {
       goes_on = AddHalves() && Solve();
     }
     packing_.bound_bps = search_.bound_bps();

@@ -6,6 +6,7 @@
 #ifndef BANYAN_TOPOLOGY_PACKING_TREE_PACKING_H_
 #define BANYAN_TOPOLOGY_PACKING_TREE_PACKING_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,13 @@ struct PackingOptions {
   // The work that may be spent: the links that searches look at, and the numbers that the solver changes (some 50 ns
   // each).
   int64_t work = 0;
+  // The packing ends with what it has when this becomes true; null: it does not.
+  const std::atomic<bool>* unwanted = nullptr;
+
+  // Returns whether `spent` is all that may be spent.
+  bool IsSpent(int64_t spent) const {
+    return spent >= work || (unwanted != nullptr && unwanted->load(std::memory_order_relaxed));
+  }
 };
 
 struct TreePacking {
