@@ -3,7 +3,9 @@
 //
 // Invariants:
 // - Leases that begin at the same time are of the same length, so that keys in step stay in step.
-// - A measurement changes the length by kMostChange at most. A lease too long does no harm, since it can be cut.
+// - The first rounds tell the pace at once, so that a young job has leases of their full time soon: a lease too long
+// does
+//   no harm, since it can be cut. A measurement shortens leases by kMostChange at most.
 // - All keys together lease kMostLeasedRounds at most, or kFirstLease each: members report each of these rounds.
 #ifndef BANYAN_SCHEDULER_ROUNDS_LEASE_PACER_H_
 #define BANYAN_SCHEDULER_ROUNDS_LEASE_PACER_H_
@@ -26,6 +28,9 @@ class LeasePacer {
   static constexpr uint64_t kLongestLease = 32768;
   static constexpr uint64_t kMostLeasedRounds = uint64_t{1} << 19;
   static constexpr absl::Duration kShortestLook = absl::Seconds(1);
+  // The first look.
+  static constexpr absl::Duration kFirstLook = absl::Milliseconds(100);
+  static constexpr uint64_t kFewestFirstRounds = 2;
 
   // Leases cover `time`; zero: one round each.
   explicit LeasePacer(absl::Duration time) : time_(time) {}
@@ -42,12 +47,13 @@ class LeasePacer {
     most_ = std::clamp(kMostLeasedRounds / std::max<uint64_t>(1, keys), kFirstLease, kLongestLease);
     if (!since_.has_value()) Begin(now);
     const absl::Duration elapsed = now - *since_;
-    if (elapsed < kShortestLook || open_ == open_then_) return;
-    const auto rounds = static_cast<double>(open_.value() - open_then_.value());
-    const double wanted = rounds * absl::FDivDuration(time_, elapsed);
-    const auto length = static_cast<double>(length_);
-    length_ = static_cast<uint64_t>(std::clamp(wanted, std::max(1.0, length / kMostChange), length * kMostChange));
-    length_ = std::min(length_, kLongestLease);
+    const uint64_t rounds = open_.value() - open_then_.value();
+    const bool is_early = !has_measured_ && elapsed >= kFirstLook && rounds >= kFewestFirstRounds;
+    if ((elapsed < kShortestLook && !is_early) || rounds == 0) return;
+    has_measured_ = true;
+    const double wanted = static_cast<double>(rounds) * absl::FDivDuration(time_, elapsed);
+    const double least = std::max(1.0, static_cast<double>(length_) / kMostChange);
+    length_ = static_cast<uint64_t>(std::clamp(wanted, least, static_cast<double>(kLongestLease)));
     longest_ = std::max(longest_, this->length());
     Begin(now);
   }
@@ -67,6 +73,7 @@ class LeasePacer {
   uint64_t length_ = kFirstLease;
   uint64_t longest_ = kFirstLease;
   uint64_t most_ = kFirstLease;
+  bool has_measured_ = false;
   Round open_;
   Round open_then_;
   std::optional<Timestamp> since_;

@@ -19,17 +19,21 @@ TEST(LeasePacerTest, WithoutATimeEachRoundIsAskedFor) {
   EXPECT_EQ(pacer.longest(), 1u);
 }
 
-TEST(LeasePacerTest, GrowsToTheRoundsOfItsTimeStepByStep) {
+TEST(LeasePacerTest, CoversItsTimeFromTheFirstRoundsOn) {
   LeasePacer pacer(kLease);
   pacer.Measure(At(0), 1);
-  EXPECT_EQ(pacer.length(), LeasePacer::kFirstLease);
-  for (int second = 1; second <= 5; ++second) {
-    pacer.NoteOpen(Round(10 * second));
-    pacer.Measure(At(second), 1);
-    if (second > 1) continue;
-    EXPECT_EQ(pacer.length(), 4 * LeasePacer::kFirstLease);
-  }
+  pacer.NoteOpen(Round(1));
+  pacer.Measure(At(0.1), 1);
+  EXPECT_EQ(pacer.length(), LeasePacer::kFirstLease) << "one round tells little";
+  pacer.NoteOpen(Round(2));
+  pacer.Measure(At(0.2), 1);
   EXPECT_EQ(pacer.length(), 1200u) << "ten rounds a second";
+  pacer.NoteOpen(Round(100));
+  pacer.Measure(At(1), 1);
+  EXPECT_EQ(pacer.length(), 1200u) << "later looks take longer";
+  pacer.NoteOpen(Round(82));
+  pacer.Measure(At(1.2), 1);
+  EXPECT_EQ(pacer.length(), 11760u);
 }
 
 TEST(LeasePacerTest, ShrinksWithThePaceButRemembersTheLongest) {
