@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,7 +20,8 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-using LinkTraffic = std::map<std::pair<NodeId, NodeId>, const NodeReport::Link*>;
+// By position in the table of links; nullptr where the sender has not reported the link.
+using LinkTraffic = std::vector<const NodeReport::Link*>;
 
 const char* NameOf(MemberState state) {
   switch (state) {
@@ -135,13 +138,37 @@ void WriteMeasurement(const LinkMeasurement& measurement, JsonWriter& json) {
 }
 
 LinkTraffic CollectTraffic(const StatusSources& from) {
-  LinkTraffic traffic;
+  const std::vector<LinkTable::Entry>& entries = from.links.entries();
+  LinkTraffic traffic(entries.size(), nullptr);
+  const auto ends = [](const LinkTable::Entry& entry) { return std::pair(entry.link.from, entry.link.to); };
   for (const Member& member : from.membership.all()) {
     const NodeReport* report = from.reports.Find(member.id);
     if (report == nullptr) continue;
-    for (const NodeReport::Link& link : report->links) traffic[{member.id, link.to}] = &link;
+    for (const NodeReport::Link& link : report->links) {
+      const auto found = std::ranges::lower_bound(entries, std::pair(member.id, link.to), {}, ends);
+      if (found != entries.end() && ends(*found) == std::pair(member.id, link.to)) {
+        traffic[static_cast<size_t>(found - entries.begin())] = &link;
+      }
+    }
   }
   return traffic;
+}
+
+// The positions of the links that are listed, ascending.
+std::vector<size_t> ListedLinks(const LinkTraffic& traffic) {
+  std::vector<size_t> listed(traffic.size());
+  std::iota(listed.begin(), listed.end(), size_t{0});
+  if (listed.size() <= kMostLinksListed) return listed;
+  const auto rank = [&traffic](size_t link) {
+    const NodeReport::Link none;
+    const NodeReport::Link& of = traffic[link] == nullptr ? none : *traffic[link];
+    const bool has_trouble = of.is_blocked || of.renewals > 0 || of.cut_chunks > 0;
+    return std::tuple(!has_trouble, -of.busy_share, of.sent_bytes == 0, link);
+  };
+  std::ranges::nth_element(listed, listed.begin() + kMostLinksListed, {}, rank);
+  listed.resize(kMostLinksListed);
+  std::ranges::sort(listed);
+  return listed;
 }
 
 void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const NodeReport::Link& traffic,
@@ -172,15 +199,16 @@ void WriteLinks(const StatusSources& from, JsonWriter& json) {
   uint64_t sent_bytes = 0;
   uint64_t auxiliary_bytes = 0;
   json.Name("links").BeginArray();
-  for (const LinkTable::Entry& entry : from.links.entries()) {
-    const auto found = traffic.find({entry.link.from, entry.link.to});
+  const std::vector<size_t> listed = ListedLinks(traffic);
+  for (const size_t link : listed) {
     const NodeReport::Link none;
-    const NodeReport::Link& link = found == traffic.end() ? none : *found->second;
-    sent_bytes += link.sent_bytes;
-    auxiliary_bytes += link.auxiliary_bytes;
-    WriteLink(from, entry, link, json);
+    WriteLink(from, from.links.entries()[link], traffic[link] == nullptr ? none : *traffic[link], json);
   }
-  json.EndArray().Name("auxiliary_share");
+  for (const NodeReport::Link* const link : traffic) {
+    sent_bytes += link == nullptr ? 0 : link->sent_bytes;
+    auxiliary_bytes += link == nullptr ? 0 : link->auxiliary_bytes;
+  }
+  json.EndArray().Name("links_left_out").Integer(traffic.size() - listed.size()).Name("auxiliary_share");
   json.Number(sent_bytes == 0 ? 0 : static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes));
 }
 
@@ -215,11 +243,10 @@ void WriteSlowestLink(const StatusSources& from, JsonWriter& json) {
   const LinkTable::Entry* slowest = nullptr;
   double busy_share = 0;
   const LinkTraffic traffic = CollectTraffic(from);
-  for (const LinkTable::Entry& entry : from.links.entries()) {
-    const auto found = traffic.find({entry.link.from, entry.link.to});
-    if (found == traffic.end() || found->second->busy_share <= busy_share) continue;
-    slowest = &entry;
-    busy_share = found->second->busy_share;
+  for (size_t i = 0; i < traffic.size(); ++i) {
+    if (traffic[i] == nullptr || traffic[i]->busy_share <= busy_share) continue;
+    slowest = &from.links.entries()[i];
+    busy_share = traffic[i]->busy_share;
   }
   json.Name("slowest_link");
   if (slowest == nullptr) {
@@ -276,7 +303,9 @@ void WriteKeys(const StatusSources& from, JsonWriter& json) {
   for (KeyId key(1); from.keys.Contains(key); key = key.Next()) {
     json.BeginObject().Name("key").String(from.keys.NameOf(key)).Name("elements");
     json.Integer(static_cast<uint64_t>(from.keys.ElementsOf(key)));
-    json.Name("closed_rounds").Integer(from.rounds.FirstOpen(key).value()).EndObject();
+    // Init is round 0, and no round of the training.
+    const uint64_t open = from.rounds.FirstOpen(key).value();
+    json.Name("closed_rounds").Integer(open == 0 ? 0 : open - 1).EndObject();
   }
   json.EndArray();
 }
@@ -299,6 +328,7 @@ void WriteEpochs(const StatusSources& from, JsonWriter& json) {
   text_or_null("change", from.change_waits_for);
   text_or_null("transfer", from.transfer);
   text_or_null("disorder", from.disorder);
+  text_or_null("storage", from.storage);
   if (from.history == nullptr) return;
   json.Name("epochs").BeginObject().Name("count").Integer(from.history->count());
   json.Name("reason").String(from.epoch_reason);

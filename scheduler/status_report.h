@@ -26,6 +26,9 @@
 
 namespace banyan {
 
+// Of the links of a larger job the status lists so many.
+inline constexpr size_t kMostLinksListed = 10000;
+
 // The sources of the snapshot; everything outlives the call.
 struct StatusSources {
   std::string job;
@@ -57,6 +60,7 @@ struct StatusSources {
   const PrecisionControl* precision = nullptr;
   std::vector<SharedWay> ways = {};  // links that others go by way of
   std::string keyless_address = {};  // where the scheduler listens without keys; empty: nobody comes in without
+  std::string storage = {};          // for how long the storage of the state has stood; empty when it does not
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -67,7 +71,8 @@ struct StatusSources {
 //   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
 // - `open_round`: null, or the oldest round that somebody has pushed: {`key`, `round`, `not_pushed`, `not_held` (names
 //   of the members that it waits for), `waits_for` (whom and what, in words), `since_s` (the last closed round)}.
-//   `barrier_waits_for`: names. `disorder`: null, or how nodes differ in what they push.
+//   `storage`: null, or for how long the state has not been written. `barrier_waits_for`: names. `disorder`: null, or
+//   how nodes differ in what they push.
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `precision`, where the job has a profile: {`profile`, `binding`, `state` (warm-up or decided), `admitted` (scopes),
@@ -97,6 +102,8 @@ struct StatusSources {
 // - `ways`: [{`from`, `to`, `mbps`, `links`: [[from, to]]}]: links, what goes over each in all, and which links go that
 //   way, by their delays; plans reckon with it
 // together.
+// - `links_left_out`: how many links are not in `links`, which has kMostLinksListed at most: those with trouble first,
+//   then those that were busy for longest in the last round, then those that have carried anything.
 // - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
 // - Of the policy in use, if any: `planner`, `rate_mbps`, `auxiliary_rate_mbps` (with ideal use of its auxiliary
 // paths),

@@ -112,14 +112,14 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
       absl::StrCat(
           R"({"job":"job","state":"running","version":")", kVersion, R"(","protocol":)", kProtocolVersion,
           R"(,"term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],"insecure":false,)"
-          R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
+          R"("change":null,"transfer":null,"disorder":null,"storage":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
           R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
           R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","insecure":false,"member":false},)"
           R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","insecure":false,"member":false}],)"
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"links_left_out":0,"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsWhoIsReachedWithoutKeys) {
@@ -243,6 +243,41 @@ TEST_F(StatusReportTest, TellsWhatIsInferred) {
   inferred_ = {{SharedGroup::Kind::kSent, kA, {0}, 30e6}, {SharedGroup::Kind::kReceived, kB, {0}, 20e6}};
   EXPECT_THAT(Status(), HasSubstr(R"("inferred":[{"node":"a","what":"sends","mbps":30},)"
                                   R"({"node":"b","what":"receives","mbps":20}])"));
+}
+
+TEST_F(StatusReportTest, OfManyLinksThoseAreListedThatDoSomething) {
+  constexpr uint32_t kNodes = 120;
+  std::vector<NetworkNode> nodes(kNodes);
+  std::vector<NetworkLink> links;
+  for (uint32_t from = 1; from <= kNodes; ++from) {
+    nodes[from - 1].id = NodeId(from);
+    nodes[from - 1].name = absl::StrCat("n", from);
+    for (uint32_t to = 1; to <= kNodes; ++to) {
+      if (to == from) continue;
+      NetworkLink& link = links.emplace_back();
+      link.from = NodeId(from);
+      link.to = NodeId(to);
+      link.throughput_bps = 1e6;
+    }
+  }
+  links_ = LinkTable(*NetworkView::Create(nodes, links));
+  NodeReport report;
+  report.links.resize(3);
+  report.links[0].to = NodeId(kNodes);
+  report.links[0].busy_share = 0.5;
+  report.links[1].to = NodeId(kNodes - 1);
+  report.links[1].renewals = 1;
+  report.links[2].to = NodeId(kNodes - 2);
+  report.links[2].sent_bytes = 7;
+  ASSERT_TRUE(reports_.Accept(NodeId(1), report, kNodes, 0).ok());
+  const std::string json = Status();
+  EXPECT_THAT(json, HasSubstr(absl::StrCat("\"links_left_out\":", links.size() - kMostLinksListed)));
+  size_t listed = 0;
+  for (size_t at = 0; (at = json.find("\"delay_ms\":", at)) != std::string::npos; ++at) ++listed;
+  EXPECT_EQ(listed, kMostLinksListed);
+  for (uint32_t to = kNodes - 2; to <= kNodes; ++to) {
+    EXPECT_THAT(json, HasSubstr(absl::StrCat("{\"from\":\"n1\",\"to\":\"n", to, "\"")));
+  }
 }
 
 }  // namespace

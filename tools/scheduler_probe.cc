@@ -26,8 +26,7 @@ SchedulerProbe::SchedulerProbe(SchedulerProbeOptions options) : options_(std::mo
 Actions SchedulerProbe::Step(Timestamp now, Event event) {
   Actions actions;
   if (std::holds_alternative<Started>(event)) {
-    deadline_ = now + Patience();
-    asked_ = true;  // by connecting
+    Begin(now, actions);
     ConnectionId connection;
     for (const std::string& scheduler : options_.schedulers) {
       connection = connection.Next();
@@ -35,11 +34,12 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
     }
   } else if (const auto* up = std::get_if<ConnectionUp>(&event)) {
     up_.insert(up->connection);
-    was_up_ = true;
-    if (asked_ && up_.size() == 1) Ask(now, actions);
+    // The patience for an answer begins with the first connection.
+    if (!std::exchange(was_up_, true) && asked_) deadline_ = now + Patience();
+    if (asked_ && up_.size() == 1) Ask(actions);
   } else if (const auto* down = std::get_if<ConnectionDown>(&event)) {
     up_.erase(down->connection);
-    if (asked_ && down->connection == asked_at_ && !up_.empty()) Ask(now, actions);
+    OnLost(down->connection, actions);
   } else if (auto* failed = std::get_if<ConnectFailed>(&event)) {
     failure_ = std::move(failed->reason);
   } else if (const auto* received = std::get_if<MessageReceived>(&event)) {
@@ -56,13 +56,31 @@ absl::Duration SchedulerProbe::Patience() const {
   return was_up_ ? options_.patience : std::min(options_.patience, options_.connect_patience);
 }
 
-void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
+void SchedulerProbe::Begin(Timestamp now, Actions& actions) {
   asked_ = true;
+  lost_ = 0;
   deadline_ = now + Patience();
+  Ask(actions);
+}
+
+void SchedulerProbe::Ask(Actions& actions) {
   // Without a connection the next one asks.
   if (up_.empty()) return;
   asked_at_ = *up_.begin();
+  is_on_its_way_ = true;
   Append(actions, Send{asked_at_, options_.question, {}});
+}
+
+void SchedulerProbe::OnLost(ConnectionId connection, Actions& actions) {
+  if (!asked_ || connection != asked_at_ || !std::exchange(is_on_its_way_, false)) return;
+  if (++lost_ < kMostLost) return Ask(actions);
+  asked_ = false;
+  deadline_ = kNever;
+  Append(actions, Stop{absl::ResourceExhaustedError(absl::StrCat(
+                      "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "),
+                      ", and the connection ended ", lost_,
+                      " times when it was asked: is the answer larger than a message may be, or does the scheduler end "
+                      "again and again?"))});
 }
 
 void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
@@ -70,6 +88,7 @@ void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& 
   if (!asked_) return;
   if (!options_.on_answer(message)) return TakeRefusal(message, actions);
   asked_ = false;
+  is_on_its_way_ = false;
   deadline_ = kNever;
   if (options_.interval.has_value() && !(options_.is_done && options_.is_done())) {
     deadline_ = now + *options_.interval;
@@ -98,7 +117,7 @@ void SchedulerProbe::TakeRefusal(const Message& message, Actions& actions) {
 void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
   if (now < deadline_) return;
   if (!asked_) {
-    Ask(now, actions);
+    Begin(now, actions);
     return;
   }
   Append(actions, Stop{absl::UnavailableError(absl::StrCat(

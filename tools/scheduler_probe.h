@@ -21,7 +21,9 @@ namespace banyan {
 struct SchedulerProbeOptions {
   std::vector<std::string> schedulers;                     // tcp://host:port, at least one
   std::optional<SecurityOptions> security = std::nullopt;  // with which keys; none: it has none
-  // Asked again when the connection is lost before the answer.
+  // Asked again when the connection is lost before the answer, which changes nothing about the patience. After
+  // SchedulerProbe::kMostLost times the probe stops with RESOURCE_EXHAUSTED: an answer larger than a message may be
+  // ends the connection each time.
   Message question;
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE
   // For the first connection; then the probe stops too.
@@ -40,13 +42,17 @@ struct SchedulerProbeOptions {
 
 class SchedulerProbe : public Protocol {
  public:
+  static constexpr int kMostLost = 3;
+
   explicit SchedulerProbe(SchedulerProbeOptions options);
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override { return deadline_; }
 
  private:
-  void Ask(Timestamp now, Actions& actions);
+  void Begin(Timestamp now, Actions& actions);
+  void Ask(Actions& actions);
+  void OnLost(ConnectionId connection, Actions& actions);
   void TakeAnswer(Timestamp now, const Message& message, Actions& actions);
   void AskAside(Actions& actions);
   // Ends the probe where the one asked refuses to answer; other messages are passed over.
@@ -60,7 +66,9 @@ class SchedulerProbe : public Protocol {
   std::string failure_;    // why a connection was not made, lastly
   ConnectionId asked_at_;  // of the newest question
   bool asked_ = false;
-  bool was_up_ = false;  // a connection was
+  bool is_on_its_way_ = false;  // the question, on asked_at_
+  int lost_ = 0;                // connections before the answer
+  bool was_up_ = false;         // a connection was
   // The deadline of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;
 };

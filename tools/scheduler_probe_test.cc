@@ -119,6 +119,28 @@ TEST_F(SchedulerProbeTest, AsksAgainAfterALostConnection) {
   EXPECT_TRUE(Asks(probe.Step(At(3), ConnectionUp{kConnection})));
 }
 
+TEST_F(SchedulerProbeTest, ItsPatienceEndsThoughConnectionsComeAndGo) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  probe.Step(At(1), ConnectionUp{kConnection});
+  probe.Step(At(2), ConnectionDown{kConnection});
+  probe.Step(At(3), ConnectionUp{kConnection});
+  EXPECT_EQ(probe.NextDeadline(), At(6));
+  EXPECT_EQ(StopStatus(probe.Step(At(6), DeadlineReached{})).code(), absl::StatusCode::kUnavailable);
+}
+
+TEST_F(SchedulerProbeTest, GivesUpWhenEachQuestionEndsTheConnection) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  absl::Status status = absl::UnknownError("no stop");
+  for (int i = 0; i < SchedulerProbe::kMostLost; ++i) {
+    EXPECT_TRUE(Asks(probe.Step(At(0), ConnectionUp{kConnection})));
+    status = StopStatus(probe.Step(At(0), ConnectionDown{kConnection}));
+  }
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("larger than a message may be"));
+}
+
 TEST_F(SchedulerProbeTest, TakesNoAnswerItHasNotAskedFor) {
   SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});

@@ -36,6 +36,7 @@ struct StatusFlags {
   KeyFlags keys;
   bool json = false;
   bool watch = false;
+  bool links = false;
   std::string record;  // a file; empty for none
   double patience_s = 5;
 };
@@ -49,11 +50,13 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
+  line.Switch("links", "show all links, and not only the slowest", &flags.links);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
   line.Text("record", "FILE",
             "write what is answered, with its time, for `banyan view`, and have a round traced now and then",
             &flags.record);
   line.Needs("record", "watch");
+  line.Exclude("json", "links");
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
   return line;
@@ -70,7 +73,7 @@ bool Show(const StatusFlags& flags, const std::string& json, const absl::StatusO
     return has_failed;
   }
   if (flags.watch && IsTerminal(out)) out << kClearScreen;
-  out << (status.ok() ? FormatStatus(*status) : absl::StrCat(status.status().message(), "\n"));
+  out << (status.ok() ? FormatStatus(*status, flags.links) : absl::StrCat(status.status().message(), "\n"));
   if (flags.watch) out << "\n";
   out.flush();
   return has_failed;

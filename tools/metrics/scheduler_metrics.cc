@@ -111,7 +111,8 @@ Actions WatchedScheduler::Step(Timestamp now, Event event) {
   }
   // A core that has stopped is not stepped any more.
   if (now >= next_question_ && !HasStop(actions)) {
-    next_question_ = now + kInterval;
+    // What a large job's costs must not take more than a small part of the time.
+    next_question_ = now + std::max(1.0, static_cast<double>(answer_bytes_) / kMega) * kInterval;
     PassOn(core_->Step(now, MessageReceived{kMetricsConnection, StatusRequest{}, {}}), actions);
   }
   return actions;
@@ -125,6 +126,7 @@ void WatchedScheduler::PassOn(Actions from_core, Actions& actions) {
     if (send == nullptr || send->connection != kMetricsConnection) {
       actions.push_back(std::move(action));
     } else if (const auto* reply = std::get_if<StatusReply>(&send->message)) {
+      answer_bytes_ = reply->json.size();
       take_(reply->json);
     }
   }

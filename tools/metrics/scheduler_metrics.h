@@ -13,7 +13,8 @@
 
 namespace banyan {
 
-// Stands around a scheduler's core and asks it for its status every second, as a client on a connection of its own
+// Stands around a scheduler's core and asks it for its status every second, or every second for each megabyte that the
+// last one had, as a client on a connection of its own
 // would; everything else passes through, and what it sends is shown to who wants it. Thread-compatible; owned by its
 // driver.
 class WatchedScheduler : public Protocol {
@@ -33,6 +34,7 @@ class WatchedScheduler : public Protocol {
   const std::function<void(std::string json)> take_;
   const std::function<void(const Message& message)> on_sent_;
   Timestamp next_question_ = kNever;
+  size_t answer_bytes_ = 0;  // of the last answer
 };
 
 // Pure function.

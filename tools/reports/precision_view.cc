@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "yaml-cpp/yaml.h"
 
 namespace banyan {
 namespace {
@@ -14,7 +13,7 @@ namespace {
 // That were low-bit or fell back most often.
 constexpr size_t kMostRoutesShown = 5;
 
-PrecisionView::Rounds ParseRounds(const YAML::Node& object) {
+PrecisionView::Rounds ParseRounds(const JsonValue& object) {
   return {object["key"] ? object["key"].as<std::string>() : "", object["low_bit"].as<int64_t>(),
           object["fallback"].as<int64_t>(), object["plain"].as<int64_t>(), object["mixed"].as<int64_t>()};
 }
@@ -33,7 +32,7 @@ std::string KeysText(std::vector<PrecisionView::Rounds> keys) {
 
 }  // namespace
 
-PrecisionView ParsePrecision(const YAML::Node& object) {
+PrecisionView ParsePrecision(const JsonValue& object) {
   PrecisionView view;
   view.profile = object["profile"].as<std::string>();
   view.state = object["state"].as<std::string>();
@@ -41,7 +40,7 @@ PrecisionView ParsePrecision(const YAML::Node& object) {
   view.vetoes = object["vetoes"].as<int64_t>();
   view.ordered = object["vetoed_by_order"].as<std::vector<std::string>>();
   view.violations = object["violations"].as<int64_t>();
-  const YAML::Node audit = object["audit"];
+  const JsonValue& audit = object["audit"];
   view.candidates = ParseRounds(audit["candidates"]);
   view.low_bit_share = audit["candidates"]["low_bit_share"].as<double>();
   view.veto_share = audit["candidates"]["veto_share"].as<double>();
@@ -49,7 +48,7 @@ PrecisionView ParsePrecision(const YAML::Node& object) {
   view.traffic_ratio = audit["all"]["traffic_ratio"].as<double>();
   view.sent_bytes = object["sent"]["bytes"].as<double>();
   view.full_bytes = object["sent"]["fp32_bytes"].as<double>();
-  for (const YAML::Node& key : audit["keys"]) {
+  for (const JsonValue& key : audit["keys"]) {
     const PrecisionView::Rounds rounds = ParseRounds(key);
     if (rounds.low_bit + rounds.fallback > 0) view.keys.push_back(rounds);
   }

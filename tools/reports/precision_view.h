@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace YAML {
-class Node;
-}
+#include "core/json_value.h"
 
 namespace banyan {
 
@@ -38,8 +36,8 @@ struct PrecisionView {
   std::vector<Rounds> keys;  // with rounds that were not plain
 };
 
-// Throws YAML::Exception where `object` is not what a scheduler writes.
-PrecisionView ParsePrecision(const YAML::Node& object);
+// Throws JsonMismatch where `object` is not what a scheduler writes.
+PrecisionView ParsePrecision(const JsonValue& object);
 
 // Returns a few lines.
 std::string PrecisionText(const PrecisionView& precision);

@@ -8,14 +8,11 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "core/json_value.h"
 #include "core/json_writer.h"
-#include "yaml-cpp/yaml.h"
 
 namespace banyan {
 namespace {
-
-// yaml-cpp's mark of a scalar in quotes.
-constexpr char kQuoted[] = "!";
 
 void WriteSpans(const char* name, const RoundChart::Spans& spans, JsonWriter& json) {
   json.Name(name).BeginArray();
@@ -47,27 +44,27 @@ void WriteRound(const RoundChart& chart, JsonWriter& json) {
 // Reads one value; throws std::invalid_argument with its name and what it should be.
 class Reader {
  public:
-  Reader(YAML::Node node, std::string name) : node_(std::move(node)), name_(std::move(name)) {
-    if (!node_.IsDefined()) throw std::invalid_argument(absl::StrCat("expected a member ", name_, ", got none"));
+  Reader(const JsonValue& value, std::string name) : value_(value), name_(std::move(name)) {
+    if (!value_) throw std::invalid_argument(absl::StrCat("expected a member ", name_, ", got none"));
   }
 
   Reader At(const std::string& name) const {
-    if (!node_.IsMap()) Refuse("an object");
-    return Reader(node_[name], name_.empty() ? name : absl::StrCat(name_, ".", name));
+    if (value_.kind() != JsonValue::Kind::kObject) Refuse("an object");
+    return Reader(value_[name], name_.empty() ? name : absl::StrCat(name_, ".", name));
   }
 
   template <typename Each>
   void ForEach(const Each& each) const {
-    if (!node_.IsSequence()) Refuse("a list");
+    if (value_.kind() != JsonValue::Kind::kArray) Refuse("a list");
     size_t index = 0;
-    for (const YAML::Node& entry : node_) each(Reader(entry, absl::StrCat(name_, "[", index++, "]")));
+    for (const JsonValue& entry : value_) each(Reader(entry, absl::StrCat(name_, "[", index++, "]")));
   }
 
-  bool IsNull() const { return node_.IsNull(); }
+  bool IsNull() const { return value_.IsNull(); }
 
   std::string Text() const {
-    if (!node_.IsScalar() || node_.Tag() != kQuoted) Refuse("a string");
-    return node_.Scalar();
+    if (value_.kind() != JsonValue::Kind::kString) Refuse("a string");
+    return value_.as<std::string>();
   }
 
   double Number() const {
@@ -100,13 +97,15 @@ class Reader {
  private:
   template <typename Value, typename IsRight>
   Value Plain(const char* expected, const IsRight& is_right) const {
-    Value value = {};
-    const bool is_plain = node_.IsScalar() && node_.Tag() != kQuoted && YAML::convert<Value>::decode(node_, value);
-    if (!is_plain || !std::isfinite(static_cast<double>(value)) || !is_right(value)) Refuse(expected);
-    return value;
+    try {
+      const Value value = value_.as<Value>();
+      if (std::isfinite(static_cast<double>(value)) && is_right(value)) return value;
+    } catch (const JsonMismatch&) {
+    }
+    Refuse(expected);
   }
 
-  const YAML::Node node_;
+  const JsonValue& value_;
   const std::string name_;
 };
 
@@ -156,12 +155,15 @@ std::string RoundChartJson(const RoundChart& chart) {
 }
 
 absl::StatusOr<RoundChart> ReadRoundChart(absl::string_view json) {
+  const absl::StatusOr<JsonValue> value = JsonValue::Parse(json);
+  if (!value.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected the trace of a round as JSON: ", value.status().message()));
+  }
   try {
-    return ReadChart(Reader(YAML::Load(std::string(json)), ""));
+    return ReadChart(Reader(*value, ""));
   } catch (const std::invalid_argument& error) {
     return absl::InvalidArgumentError(error.what());
-  } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("expected the trace of a round as JSON: ", error.what()));
   }
 }
 

@@ -2,33 +2,37 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "yaml-cpp/yaml.h"
+#include "core/json_value.h"
 
 namespace banyan {
 namespace {
 
 // In one line.
 constexpr size_t kMostKeysShown = 3;
+// Unless all are asked for.
+constexpr size_t kMostLinksShown = 40;
 // That is shown with all its digits.
 constexpr double kLargestLoss = 10000;
 
 template <typename Value>
-Value Get(const YAML::Node& object, const char* name) {
+Value Get(const JsonValue& object, const char* name) {
   return object[name] && !object[name].IsNull() ? object[name].as<Value>() : Value();
 }
 
 template <typename Value>
-std::optional<Value> GetOptional(const YAML::Node& object, const char* name) {
+std::optional<Value> GetOptional(const JsonValue& object, const char* name) {
   if (!object[name] || object[name].IsNull()) return std::nullopt;
   return object[name].as<Value>();
 }
 
-StatusView::Node ParseNode(const YAML::Node& object) {
+StatusView::Node ParseNode(const JsonValue& object) {
   StatusView::Node node;
   node.name = object["name"].as<std::string>();
   node.state = Get<std::string>(object, "state");
@@ -41,15 +45,15 @@ StatusView::Node ParseNode(const YAML::Node& object) {
   if (Get<int64_t>(object, "step") > 0) node.loss = GetOptional<double>(object, "loss");
   node.sync_s = Get<double>(object, "sync_seconds");
   node.rejected_messages = Get<int64_t>(object, "rejected_messages");
-  for (const auto& row : object["memory"]) node.memory_bytes += row.second.as<int64_t>();
-  for (const YAML::Node& row : object["not_finite"]) {
+  for (const auto& row : object["memory"]) node.memory_bytes += row.as<int64_t>();
+  for (const JsonValue& row : object["not_finite"]) {
     node.not_finite.push_back(
         {Get<std::string>(row, "key"), Get<int64_t>(row, "values"), Get<int64_t>(row, "last_round")});
   }
   return node;
 }
 
-StatusView::Link ParseLink(const YAML::Node& object) {
+StatusView::Link ParseLink(const JsonValue& object) {
   StatusView::Link link;
   link.from = object["from"].as<std::string>();
   link.to = object["to"].as<std::string>();
@@ -59,6 +63,7 @@ StatusView::Link ParseLink(const YAML::Node& object) {
   link.source = Get<std::string>(object, "source");
   link.is_old = Get<bool>(object, "old");
   link.clock_offset_ms = GetOptional<double>(object, "clock_offset_ms");
+  link.busy_share = Get<double>(object, "busy_share");
   link.sent_bytes = Get<uint64_t>(object, "bytes");
   link.resent_bytes = Get<uint64_t>(object, "resent_bytes");
   link.auxiliary_bytes = Get<uint64_t>(object, "auxiliary_bytes");
@@ -69,7 +74,7 @@ StatusView::Link ParseLink(const YAML::Node& object) {
   return link;
 }
 
-void ParsePolicy(const YAML::Node& object, StatusView& status) {
+void ParsePolicy(const JsonValue& object, StatusView& status) {
   status.policy = object["policy"].as<int64_t>();
   status.policy_reason = Get<std::string>(object, "policy_reason");
   status.live_policies = Get<int64_t>(object, "live_policies");
@@ -81,34 +86,37 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.bound_ratio = GetOptional<double>(object, "bound_ratio");
   status.predicted_round_s = GetOptional<double>(object, "predicted_round_seconds");
   status.auxiliary_share = Get<double>(object, "auxiliary_share");
-  if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
+  if (const JsonValue& link = object["slowest_link"]; link && !link.IsNull()) {
     status.slowest_link = {Get<std::string>(link, "from"), Get<std::string>(link, "to"), Get<double>(link, "mbps"),
                            Get<double>(link, "busy_share")};
   }
 }
 
-void ParseEpochs(const YAML::Node& object, StatusView& status) {
-  if (const YAML::Node change = object["change"]; change && !change.IsNull()) status.change = change.as<std::string>();
-  if (const YAML::Node disorder = object["disorder"]; disorder && !disorder.IsNull()) {
+void ParseEpochs(const JsonValue& object, StatusView& status) {
+  if (const JsonValue& change = object["change"]; change && !change.IsNull()) status.change = change.as<std::string>();
+  if (const JsonValue& disorder = object["disorder"]; disorder && !disorder.IsNull()) {
     status.disorder = disorder.as<std::string>();
   }
-  if (const YAML::Node epochs = object["epochs"]; epochs) {
+  if (const JsonValue& storage = object["storage"]; storage && !storage.IsNull()) {
+    status.storage = storage.as<std::string>();
+  }
+  if (const JsonValue& epochs = object["epochs"]; epochs) {
     status.changes = Get<int64_t>(epochs, "count");
     status.epoch_reason = Get<std::string>(epochs, "reason");
     status.changes_s = Get<double>(epochs, "total_seconds");
     status.longest_change_s = Get<double>(epochs, "longest_seconds");
   }
-  if (const YAML::Node open = object["open_round"]; open && !open.IsNull()) {
+  if (const JsonValue& open = object["open_round"]; open && !open.IsNull()) {
     status.open_round = {Get<std::string>(open, "key"), Get<int64_t>(open, "round"),
                          Get<std::string>(open, "waits_for"), Get<double>(open, "since_s")};
   }
-  for (const YAML::Node& link : object["links_out"]) {
+  for (const JsonValue& link : object["links_out"]) {
     status.links_out.push_back(absl::StrCat(absl::StrJoin(Get<std::vector<std::string>>(link, "between"), " - "), ": ",
                                             Get<std::string>(link, "why")));
   }
 }
 
-StatusView ParseJob(const YAML::Node& object) {
+StatusView ParseJob(const JsonValue& object) {
   StatusView status;
   status.job = Get<std::string>(object, "job");
   status.state = Get<std::string>(object, "state");
@@ -121,20 +129,21 @@ StatusView ParseJob(const YAML::Node& object) {
   ParseEpochs(object, status);
   status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
   status.is_insecure = Get<bool>(object, "insecure");
-  for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
-  for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
-  for (const YAML::Node& group : object["inferred"]) {
+  for (const JsonValue& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
+  for (const JsonValue& link : object["links"]) status.links.push_back(ParseLink(link));
+  status.links_left_out = Get<int64_t>(object, "links_left_out");
+  for (const JsonValue& group : object["inferred"]) {
     status.inferred.push_back(
         {Get<std::string>(group, "node"), Get<std::string>(group, "what"), Get<double>(group, "mbps")});
   }
-  for (const YAML::Node& way : object["ways"]) {
+  for (const JsonValue& way : object["ways"]) {
     status.ways.push_back({Get<std::string>(way, "from"), Get<std::string>(way, "to"), Get<double>(way, "mbps"),
                            Get<std::vector<std::pair<std::string, std::string>>>(way, "links")});
   }
-  for (const YAML::Node& tree : object["trees"]) {
+  for (const JsonValue& tree : object["trees"]) {
     status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
   }
-  for (const YAML::Node& key : object["keys"]) {
+  for (const JsonValue& key : object["keys"]) {
     status.keys.push_back({Get<std::string>(key, "key"), Get<int64_t>(key, "closed_rounds")});
   }
   if (object["precision"]) status.precision = ParsePrecision(object["precision"]);
@@ -216,10 +225,27 @@ void AppendCuts(const StatusView& status, std::string& text) {
   }
 }
 
-void AppendLinks(const StatusView& status, std::string& text) {
+// The links to show, in their order.
+std::vector<StatusView::Link> ShownLinks(const StatusView& status, bool shows_all) {
+  std::vector<size_t> order(status.links.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (!shows_all && order.size() > kMostLinksShown) {
+    std::ranges::stable_sort(order, {}, [&status](size_t link) {
+      return std::pair(-status.links[link].busy_share, status.links[link].mbps);
+    });
+    order.resize(kMostLinksShown);
+    std::ranges::sort(order);
+  }
+  std::vector<StatusView::Link> shown;
+  for (const size_t link : order) shown.push_back(status.links[link]);
+  return shown;
+}
+
+void AppendLinks(const StatusView& status, bool shows_all, std::string& text) {
+  const std::vector<StatusView::Link> shown = ShownLinks(status, shows_all);
   absl::StrAppendFormat(&text, "\n%-20s %9s %9s %7s %-10s %11s %11s %8s %9s\n", "link", "Mbit/s", "delay ms", "age s",
                         "source", "sent MB", "resent MB", "auxiliary path %", "clock ms");
-  for (const StatusView::Link& link : status.links) {
+  for (const StatusView::Link& link : shown) {
     const std::string source = link.source + (link.is_old ? "!" : "");
     absl::StrAppendFormat(&text, "%-20s %9.1f %9.1f %7s %-10s %11.2f %11.2f %8.1f %9s\n",
                           absl::StrCat(link.from, " > ", link.to), link.mbps, link.delay_ms,
@@ -228,14 +254,21 @@ void AppendLinks(const StatusView& status, std::string& text) {
                           Percent(link.auxiliary_bytes, link.sent_bytes),
                           link.clock_offset_ms ? absl::StrFormat("%.1f", *link.clock_offset_ms) : "-");
   }
-  if (std::any_of(status.links.begin(), status.links.end(), [](const StatusView::Link& link) { return link.is_old; })) {
+  if (std::any_of(shown.begin(), shown.end(), [](const StatusView::Link& link) { return link.is_old; })) {
     absl::StrAppend(&text, "! measured too long ago to rely on\n");
+  }
+  if (shown.size() < status.links.size()) {
+    absl::StrAppend(&text, "these are the slowest; --links shows ", status.links.size() - shown.size(), " more\n");
+  }
+  if (status.links_left_out > 0) {
+    absl::StrAppend(&text, "the scheduler leaves out ", status.links_left_out, " others, which do less\n");
   }
   AppendRenewals(status, text);
   AppendCuts(status, text);
 }
 
 void AppendEpochs(const StatusView& status, std::string& text) {
+  if (!status.storage.empty()) absl::StrAppend(&text, status.storage, "\n");
   if (!status.change.empty()) {
     absl::StrAppend(&text, "membership waits (last change because ", status.epoch_reason, "): ", status.change, "\n");
   } else if (status.changes > 0) {
@@ -296,14 +329,17 @@ void AppendPolicy(const StatusView& status, std::string& text) {
 }  // namespace
 
 absl::StatusOr<StatusView> ParseStatus(absl::string_view json) {
+  constexpr char kExpected[] = "expected the status of a scheduler as JSON: ";
+  const absl::StatusOr<JsonValue> object = JsonValue::Parse(json);
+  if (!object.ok()) return absl::InvalidArgumentError(absl::StrCat(kExpected, object.status().message()));
   try {
-    return ParseJob(YAML::Load(std::string(json)));
-  } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("expected the status of a scheduler as JSON: ", error.what()));
+    return ParseJob(*object);
+  } catch (const JsonMismatch& mismatch) {
+    return absl::InvalidArgumentError(absl::StrCat(kExpected, mismatch.what()));
   }
 }
 
-std::string FormatStatus(const StatusView& status) {
+std::string FormatStatus(const StatusView& status, bool shows_all_links) {
   std::string text =
       absl::StrFormat("job %s: %s, epoch %d, policy %d", status.job, status.state, status.epoch, status.policy);
   absl::StrAppend(&text, status.version.empty() ? "" : ", banyan ", status.version, "\n");
@@ -317,7 +353,7 @@ std::string FormatStatus(const StatusView& status) {
   if (status.precision.has_value()) absl::StrAppend(&text, PrecisionText(*status.precision));
   AppendNodes(status, text);
   AppendVersions(status, text);
-  AppendLinks(status, text);
+  AppendLinks(status, shows_all_links, text);
   return text;
 }
 

@@ -44,6 +44,7 @@ struct StatusView {
     std::string source;
     bool is_old = false;  // measured too long ago to rely on
     std::optional<double> clock_offset_ms;
+    double busy_share = 0;  // of the last round
     uint64_t sent_bytes = 0;
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;
@@ -116,11 +117,13 @@ struct StatusView {
   double longest_change_s = 0;
   std::optional<OpenRound> open_round;
   std::string disorder;                // how nodes differ in what they push; empty: they do not
+  std::string storage;                 // for how long the state has not been written; empty when it is
   std::vector<std::string> links_out;  // that are planned without for now, as "a - b: why"
   std::vector<std::string> waiting_for;
   bool is_insecure = false;  // other machines reach the scheduler, which has no keys
   std::vector<Node> nodes;
   std::vector<Link> links;
+  int64_t links_left_out = 0;  // of which the scheduler says nothing, since there are so many
   std::vector<Inferred> inferred;
   std::vector<Way> ways;
   std::vector<Tree> trees;
@@ -131,8 +134,9 @@ struct StatusView {
 // INVALID_ARGUMENT when `json` is not the answer of a scheduler. Members that it does not know are passed over.
 absl::StatusOr<StatusView> ParseStatus(absl::string_view json);
 
-// The answer as tables to read, several lines.
-std::string FormatStatus(const StatusView& status);
+// The answer as tables to read, several lines. Of many links it shows the slowest, unless all are asked for: those that
+// were busy for the longest part of the last round.
+std::string FormatStatus(const StatusView& status, bool shows_all_links = false);
 
 }  // namespace banyan
 

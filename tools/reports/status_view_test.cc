@@ -9,6 +9,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -185,6 +186,31 @@ TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
   EXPECT_THAT(text, HasSubstr("inferred: n1 sends at most 50.0 Mbit/s\n"));
   EXPECT_THAT(text, HasSubstr("inferred: n1 > n2 carries 40.0 Mbit/s with n1 > n3, n1 > n4\n"));
   EXPECT_THAT(text, HasSubstr("inferred: n3 receives at most 60.0 Mbit/s\n"));
+}
+
+TEST(StatusViewTest, ShowsTheSlowestOfManyLinks) {
+  StatusView status;
+  for (int i = 0; i < 100; ++i) {
+    StatusView::Link link;
+    link.from = "a";
+    link.to = absl::StrCat("n", i);
+    link.mbps = i == 70 ? 1 : 10;
+    link.busy_share = i == 50 ? 0.5 : 0;
+    status.links.push_back(link);
+  }
+  status.links_left_out = 7;
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("a > n50 "));
+  EXPECT_THAT(text, HasSubstr("a > n70 "));
+  EXPECT_THAT(text, Not(HasSubstr("a > n99 ")));
+  EXPECT_THAT(text, HasSubstr("these are the slowest; --links shows 60 more\n"));
+  EXPECT_THAT(text, HasSubstr("the scheduler leaves out 7 others, which do less\n"));
+  EXPECT_THAT(FormatStatus(status, true), AllOf(HasSubstr("a > n99 "), Not(HasSubstr("--links"))));
+}
+
+TEST(StatusViewTest, SaysThatTheStorageStands) {
+  const StatusView status = Parse(R"({"epoch":1,"policy":1,"storage":"the state has not been written for 4s"})");
+  EXPECT_THAT(FormatStatus(status), HasSubstr("\nthe state has not been written for 4s\n"));
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
+#include "core/json_value.h"
 #include "tools/reports/round_chart_json.h"
-#include "tools/view/json_scan.h"
 
 namespace banyan {
 namespace {
@@ -58,7 +58,9 @@ absl::StatusOr<RecordingLine> ReadRest(absl::string_view rest, bool is_trace) {
   if (!absl::StartsWith(rest, "{")) {
     return Damaged(absl::StrCat("expected an object of JSON as its ", is_trace ? "trace" : "status"));
   }
-  if (const absl::Status scanned = ScanJson(rest); !scanned.ok()) return Damaged(scanned.message());
+  if (const absl::StatusOr<JsonValue> value = JsonValue::Parse(rest); !value.ok()) {
+    return Damaged(value.status().message());
+  }
   read.json = rest;
   return read;
 }
@@ -66,8 +68,10 @@ absl::StatusOr<RecordingLine> ReadRest(absl::string_view rest, bool is_trace) {
 }  // namespace
 
 absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status) {
-  if (!absl::StartsWith(status, "{")) return absl::InvalidArgumentError("expected a status as an object of JSON");
-  if (const absl::Status scanned = ScanJson(status); !scanned.ok()) return scanned;
+  if (!absl::StartsWith(status, "{") || absl::StrContains(status, "\n")) {
+    return absl::InvalidArgumentError("expected a status as an object of JSON in one line");
+  }
+  if (const absl::StatusOr<JsonValue> value = JsonValue::Parse(status); !value.ok()) return value.status();
   return MakeLine(kStatusLineVersion, at_s, kStatus, status);
 }
 

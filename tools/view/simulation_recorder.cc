@@ -7,9 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/json_value.h"
 #include "core/json_writer.h"
 #include "tools/metrics/scheduler_metrics.h"
-#include "tools/view/json_scan.h"
 
 namespace banyan {
 namespace {
@@ -39,18 +39,26 @@ std::string WithRatesInWords(const std::string& json, int64_t scale) {
   return text + std::string(rest, json.end());
 }
 
+// Appends the text from `rest` to the end of `value`, with its sizes scaled. `around` is the name of what holds it.
+void AppendScaled(const JsonValue& value, absl::string_view around, int64_t scale, const char*& rest,
+                  std::string& text) {
+  for (const JsonValue& inner : value) AppendScaled(inner, value.name(), scale, rest, text);
+  // Those of an array go by its name.
+  const absl::string_view name = value.name().empty() ? around : value.name();
+  if (value.kind() != JsonValue::Kind::kNumber || !HasSize(around, name)) return;
+  absl::StrAppend(&text, absl::string_view(rest, static_cast<size_t>(value.text().data() - rest)),
+                  Scaled(value.text(), scale));
+  rest = value.text().data() + value.text().size();
+}
+
 }  // namespace
 
 std::string AtFullSize(const std::string& json, int64_t scale) {
   std::string text;
   const char* rest = json.data();
-  const absl::Status scanned = ScanJson(json, [&](absl::string_view around, absl::string_view name,
-                                                  absl::string_view number) {
-    if (!HasSize(around, name)) return;
-    absl::StrAppend(&text, absl::string_view(rest, static_cast<size_t>(number.data() - rest)), Scaled(number, scale));
-    rest = number.data() + number.size();
-  });
-  BANYAN_CHECK(scanned.ok());
+  const absl::StatusOr<JsonValue> value = JsonValue::Parse(json);
+  BANYAN_CHECK(value.ok());
+  AppendScaled(*value, "", scale, rest, text);
   text.append(rest, json.data() + json.size());
   return absl::StrContains(text, " instead of ") ? WithRatesInWords(text, scale) : text;
 }
