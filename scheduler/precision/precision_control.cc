@@ -71,7 +71,15 @@ void PrecisionControl::Restore(const PrecisionState& state) {
 
 void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
   const int64_t step = report.health.step;
-  if (!is_on() || step <= decided_step_) return;
+  if (!is_on()) return;
+  int64_t& last_step = last_steps_[{node, report.worker}];
+  const bool goes_back = step < std::exchange(last_step, step);
+  if (step <= decided_step_) {
+    if (!goes_back) return;
+    // The training goes on from an earlier state: its steps are counted anew from there.
+    decided_step_ = step - 1;
+    waiting_.clear();
+  }
   waiting_[step][{node, report.worker}] = report.health;
   const bool is_whole = waiting_[step].size() >= Workers();
   // Whoever misses a step that others have reported has left it out.

@@ -110,7 +110,8 @@ class PrecisionControl : public RouteSource {
   SchedulerContext* context_;
   PrecisionBinding binding_;
   std::optional<PrecisionController> controller_;
-  std::map<int64_t, Reports> waiting_;  // by step
+  std::map<int64_t, Reports> waiting_;                         // by step
+  std::map<std::pair<NodeId, WorkerId>, int64_t> last_steps_;  // that each has reported
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
   EndpointGuard guard_;

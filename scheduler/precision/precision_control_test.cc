@@ -103,6 +103,16 @@ TEST_F(PrecisionControlTest, SlicesGoLowBitAfterTheWarmUp) {
   EXPECT_THAT(control_->State().admitted, ElementsAre("encoder"));
 }
 
+TEST_F(PrecisionControlTest, StepsCountAnewWhenTheTrainingGoesBack) {
+  Step(1, 1);
+  Step(2, 0.9);
+  Step(100, 0.5);
+  ASSERT_EQ(Route(), kLowBit);
+  // All begin again from the state after step 50, and the loss explodes.
+  for (int64_t step = 51; step <= 54; ++step) Step(step, 1000.0 * static_cast<double>(step));
+  EXPECT_EQ(Route(), kFallback);
+}
+
 TEST_F(PrecisionControlTest, EachSliceFollowsItsOwnScope) {
   PrecisionFiles files = Files();
   std::vector<SliceBinding> slices = {{2, 3, TensorRole::kEncoder, true, {}, ""},

@@ -42,6 +42,17 @@ QuorumCounter::Outcome QuorumCounter::Report(NodeId node, const std::vector<KeyP
   return outcome;
 }
 
+std::vector<KeyProgressRun> QuorumCounter::Review(const std::vector<Weight>& members) {
+  std::vector<KeyProgressRun> news;
+  for (auto& [id, key] : keys_) {
+    const Round reached = Reached(key, members);
+    if (reached <= key.reached) continue;
+    key.reached = reached;
+    AddToRuns(id, reached, news);
+  }
+  return news;
+}
+
 Round QuorumCounter::Reached(const Key& key, const std::vector<Weight>& members) const {
   uint64_t all = 0;
   std::map<Round, uint64_t, std::greater<>> workers;  // that have pushed no further than this
@@ -54,7 +65,7 @@ Round QuorumCounter::Reached(const Key& key, const std::vector<Weight>& members)
   for (const auto& [round, count] : workers) {
     so_far += count;
     // A share that is written in decimals may be a little more than it reads.
-    if (static_cast<double>(so_far) >= quorum_ * static_cast<double>(all) - kRounding) return round;
+    if (so_far > 0 && static_cast<double>(so_far) >= quorum_ * static_cast<double>(all) - kRounding) return round;
   }
   return Round(0);
 }

@@ -24,6 +24,7 @@ class QuorumCounter {
   struct Weight {
     NodeId node;
     uint32_t workers = 0;
+    friend bool operator==(const Weight&, const Weight&) = default;
   };
 
   struct Outcome {
@@ -37,6 +38,8 @@ class QuorumCounter {
   bool is_on() const { return quorum_ > 0; }
   // Takes how far `node` is with keys, and says what it means for a quorum of the `members`.
   Outcome Report(NodeId node, const std::vector<KeyProgressRun>& runs, const std::vector<Weight>& members);
+  // Returns up to where a quorum has pushed keys now that these are the members' workers, where that is news.
+  std::vector<KeyProgressRun> Review(const std::vector<Weight>& members);
   // Forgets all: another set of members reports what it has pushed.
   void Restart() { keys_.clear(); }
 

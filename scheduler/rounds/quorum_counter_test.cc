@@ -75,5 +75,16 @@ TEST(QuorumCounterTest, WithoutAQuorumNothingIsSaid) {
   }
 }
 
+TEST(QuorumCounterTest, WhoLosesItsWorkersIsNotWaitedFor) {
+  QuorumCounter counter(0.75);
+  std::vector<QuorumCounter::Weight> members = kFour;
+  EXPECT_THAT(counter.Report(NodeId(1), {{KeyId(1), Round(1)}}, members).news, IsEmpty());
+  EXPECT_THAT(counter.Report(NodeId(2), {{KeyId(1), Round(1)}}, members).news, IsEmpty());
+  EXPECT_THAT(counter.Review(members), IsEmpty());
+  members[2].workers = members[3].workers = 0;
+  EXPECT_THAT(counter.Review(members), ElementsAre(KeyProgressRun{KeyId(1), Round(1)}));
+  EXPECT_THAT(counter.Review(members), IsEmpty()) << "once";
+}
+
 }  // namespace
 }  // namespace banyan
