@@ -4,9 +4,9 @@
 
 namespace banyan {
 
-void Outbox::Add(std::string bytes, bool is_snapshot) {
+void Outbox::Add(Timestamp now, std::string bytes, bool is_snapshot) {
   last_record_ = last_record_.Next();
-  pending_.insert(last_record_);
+  pending_.emplace(last_record_, now);
   actions_.emplace_back(std::in_place_type<PersistRecord>, last_record_, std::move(bytes), is_snapshot);
 }
 

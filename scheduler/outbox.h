@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "core/ids.h"
+#include "core/time.h"
 #include "proto/message.h"
 #include "protocol/action.h"
 #include "protocol/computation.h"
@@ -25,9 +27,9 @@ namespace banyan {
 class Outbox {
  public:
   // Asks for a record to be made durable. Records are numbered from 1 upwards; the first one is the scheduler's term.
-  void Persist(std::string bytes) { Add(std::move(bytes), /*is_snapshot=*/false); }
+  void Persist(Timestamp now, std::string bytes) { Add(now, std::move(bytes), /*is_snapshot=*/false); }
   // Asks for a snapshot to take the place of all records so far. It counts as a record.
-  void PersistSnapshot(std::string bytes) { Add(std::move(bytes), /*is_snapshot=*/true); }
+  void PersistSnapshot(Timestamp now, std::string bytes) { Add(now, std::move(bytes), /*is_snapshot=*/true); }
   // Sends the messages that waited for the record, which is durable now. An unknown record changes nothing.
   void Persisted(RecordId record);
 
@@ -46,6 +48,11 @@ class Outbox {
 
   // Returns whether no record is on its way to the storage.
   bool IsAllDurable() const { return pending_.empty(); }
+  // Returns whether this record and all before it are durable, so that messages that were sent after it have left.
+  bool IsDurable(RecordId record) const { return pending_.empty() || record < pending_.begin()->first; }
+  RecordId last_record() const { return last_record_; }
+  // Returns since when the oldest record that is not durable has been on its way; kNever without one.
+  Timestamp waits_since() const { return pending_.empty() ? kNever : pending_.begin()->second; }
   // Forgets the messages that wait: the job has failed and they mean nothing any more.
   void DropHeld();
   // Forgets them and closes the connections that they were for, which it returns: who dials again is told anew.
@@ -61,12 +68,11 @@ class Outbox {
     Action action;    // a Send or an Admit
   };
 
-  void Add(std::string bytes, bool is_snapshot);
-  bool IsDurable(RecordId record) const { return pending_.empty() || record < *pending_.begin(); }
+  void Add(Timestamp now, std::string bytes, bool is_snapshot);
   void HoldOrEmit(Action action);
 
   RecordId last_record_;
-  std::set<RecordId> pending_;
+  std::map<RecordId, Timestamp> pending_;  // since when
   std::deque<Held> held_;
   Actions actions_;
 };

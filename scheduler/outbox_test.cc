@@ -36,9 +36,9 @@ TEST(OutboxTest, SendsAtOnceWithoutRecords) {
 TEST(OutboxTest, HoldsWhatFollowsARecordUntilItIsDurable) {
   Outbox outbox;
   outbox.Send(kConnection, Numbered(1));
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Send(kConnection, Numbered(2));
-  outbox.Persist("b");
+  outbox.Persist(Timestamp(), "b");
   outbox.Send(kConnection, Numbered(3));
   EXPECT_THAT(SentBy(outbox), ElementsAre(1));
   outbox.Persisted(RecordId(1));
@@ -49,7 +49,7 @@ TEST(OutboxTest, HoldsWhatFollowsARecordUntilItIsDurable) {
 
 TEST(OutboxTest, ASnapshotIsARecord) {
   Outbox outbox;
-  outbox.PersistSnapshot("all so far");
+  outbox.PersistSnapshot(Timestamp(), "all so far");
   outbox.Send(kConnection, Numbered(1));
   const Actions actions = outbox.Take();
   ASSERT_EQ(actions.size(), 1u);
@@ -64,9 +64,9 @@ TEST(OutboxTest, ASnapshotIsARecord) {
 
 TEST(OutboxTest, KeepsTheOrderWhenRecordsBecomeDurableInAnother) {
   Outbox outbox;
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Send(kConnection, Numbered(1));
-  outbox.Persist("b");
+  outbox.Persist(Timestamp(), "b");
   outbox.Send(kConnection, Numbered(2));
   outbox.Persisted(RecordId(2));
   outbox.Persisted(RecordId(9));
@@ -77,12 +77,12 @@ TEST(OutboxTest, KeepsTheOrderWhenRecordsBecomeDurableInAnother) {
 
 TEST(OutboxTest, UrgentMessagesWaitForTheTermOnly) {
   Outbox outbox;
-  outbox.Persist("term");
+  outbox.Persist(Timestamp(), "term");
   outbox.SendUrgent(kConnection, Numbered(1));
   EXPECT_THAT(SentBy(outbox), IsEmpty());
   outbox.Persisted(RecordId(1));
   EXPECT_THAT(SentBy(outbox), ElementsAre(1));
-  outbox.Persist("binding");
+  outbox.Persist(Timestamp(), "binding");
   outbox.Send(kConnection, Numbered(2));
   outbox.SendUrgent(kConnection, Numbered(3));
   EXPECT_THAT(SentBy(outbox), ElementsAre(3));
@@ -90,7 +90,7 @@ TEST(OutboxTest, UrgentMessagesWaitForTheTermOnly) {
 
 TEST(OutboxTest, ForgetsWhatIsHeld) {
   Outbox outbox;
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Send(kConnection, Numbered(1));
   EXPECT_EQ(outbox.held_messages(), 1u);
   outbox.DropHeld();
@@ -100,7 +100,7 @@ TEST(OutboxTest, ForgetsWhatIsHeld) {
 
 TEST(OutboxTest, ClosesTheConnectionsForWhichMessagesWait) {
   Outbox outbox;
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Send(kConnection, Numbered(1));
   outbox.Send(kConnection, Numbered(2));
   EXPECT_EQ(outbox.CloseHeld(), std::set<ConnectionId>{kConnection});
@@ -112,7 +112,7 @@ TEST(OutboxTest, ClosesTheConnectionsForWhichMessagesWait) {
 
 TEST(OutboxTest, WhoIsSentAwayHearsFirstWhatWasSaidToIt) {
   Outbox outbox;
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Send(kConnection, Numbered(1));
   outbox.Admit({{"key", Role::kNode, "n1", NodeId(1)}});
   EXPECT_THAT(SentBy(outbox), IsEmpty());
@@ -125,7 +125,7 @@ TEST(OutboxTest, WhoIsSentAwayHearsFirstWhatWasSaidToIt) {
 
 TEST(OutboxTest, AWithdrawalOutlivesTheMessagesThatAreDropped) {
   Outbox outbox;
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   outbox.Admit({});
   outbox.Send(kConnection, Numbered(1));
   outbox.Take();

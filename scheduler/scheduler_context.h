@@ -25,7 +25,11 @@ struct SchedulerContext {
 
   // Makes the record durable before any message that is sent after it.
   void Persist(const StateRecord& record) {
-    outbox.Persist(state_log != nullptr ? state_log->Append(record) : EncodeStateRecord(record));
+    outbox.Persist(now, state_log != nullptr ? state_log->Append(record) : EncodeStateRecord(record));
+  }
+  // Returns for how long the oldest record that is not durable has been on its way; zero without one.
+  absl::Duration StorageStandsFor() const {
+    return outbox.IsAllDurable() ? absl::ZeroDuration() : now - outbox.waits_since();
   }
   void LogInfo(std::string text) { outbox.Log(LogLevel::kInfo, std::move(text)); }
   void LogWarning(std::string text) { outbox.Log(LogLevel::kWarning, std::move(text)); }

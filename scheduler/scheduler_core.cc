@@ -19,13 +19,14 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       ends_with_job_(options.ends_with_job),
       begins_another_(options.begins_another),
       keyless_address_(options.keyless_address),
+      storage_(options.storage),
       farewell_(overlay_.membership.lost_after),
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), overlay_.policy.lease,
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
-      quorum_(&overlay_, &job_, &members_, &keys_.table()),
+      quorum_(&overlay_, &job_, &members_, &reports_, &keys_.table()),
       order_({&members_.table(), &reports_, &keys_.table(), &rounds_}),
       announcer_(&job_, &members_, &context_),
       barriers_(&job_, &members_, &context_, [this](NodeId node) { return transfers_.IsFetching(node); }),
@@ -96,9 +97,10 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.IsRunning()) policies_.ReviewLeases();
   if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
+  ReviewStorage();
   if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
-    context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
+    context_.outbox.PersistSnapshot(now, state_log_.TakeSnapshot());
   }
   return context_.outbox.Take();
 }
@@ -108,7 +110,8 @@ Timestamp SchedulerCore::NextDeadline() const {
   const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
   const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
   return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline(), traces_.NextDeadline(),
-                   stop_.has_value() ? kNever : farewell_.NextDeadline(context_.now)});
+                   stop_.has_value() ? kNever : farewell_.NextDeadline(context_.now),
+                   stands_since_.has_value() ? kNever : context_.outbox.waits_since() + kStorageStandsAfter});
 }
 
 std::map<std::string, size_t> SchedulerCore::TableSizes() const {
@@ -225,7 +228,9 @@ void SchedulerCore::On(ComputationFinished& event) {
 }
 
 void SchedulerCore::On(const RecordPersisted& event) {
+  const absl::Duration stood = context_.StorageStandsFor();
   context_.outbox.Persisted(event.record);
+  if (job_.IsRunning()) epochs_.OnDurable(stood);
   StopIfDurable();
 }
 
@@ -301,7 +306,10 @@ void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
 void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
-  if (job_.IsRunning()) return epochs_.OnWorkerLost(node, what);
+  if (job_.IsRunning()) {
+    epochs_.OnWorkerLost(node, what);
+    return quorum_.OnWorkersChanged();
+  }
   // The job starts without workers of the node; another one may attach at any time.
   context_.LogWarning(what);
   members_.SetWorkerless(node, true);
@@ -339,6 +347,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   if (job_.IsRunning() && IsDone()) return End();
   if (job_.IsRunning()) {
     epochs_.OnNodeReport(node);
+    quorum_.OnWorkersChanged();
     TellDisorder(order_.OnReport(context_.now, last_progress_, node));
   }
   policies_.replanner().OnReport(context_.now, node, message);
@@ -427,6 +436,7 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   // A node that hears of the end gives up, so a restarted scheduler must know it too.
   context_.Persist(EndRecord{reason, is_asked_for ? JobEnd::kStopped : JobEnd::kFailed});
   members_.Broadcast(job_.MakeJobFailed());
+  policies_.DropPlan();
   policies_.reconfigurator().Refuse(absl::StrCat("the job has failed: ", reason));
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
 }
@@ -442,7 +452,31 @@ void SchedulerCore::OnSlowStorage(size_t held) {
   if (job_.phase() == JobPhase::kFailed) members_.Broadcast(job_.MakeJobFailed());
 }
 
+void SchedulerCore::ReviewStorage() {
+  const std::string stands = DescribeStorage();
+  if (!stands_since_.has_value() && !stands.empty()) {
+    stands_since_ = context_.outbox.waits_since();
+    return context_.LogWarning(
+        absl::StrCat(stands, "; rounds go on as far as nodes know their policy, and membership does not change"));
+  }
+  if (!stands_since_.has_value() || !stands.empty()) return;
+  context_.LogInfo(
+      absl::StrCat("the state is written again, after ",
+                   absl::FormatDuration(absl::Trunc(context_.now - *stands_since_, absl::Milliseconds(1)))));
+  stands_since_.reset();
+}
+
+std::string SchedulerCore::DescribeStorage() const {
+  const absl::Duration stands = context_.StorageStandsFor();
+  if (stands < kStorageStandsAfter) return "";
+  return absl::StrCat("the state", storage_.empty() ? "" : absl::StrCat(", which is kept ", storage_, ","),
+                      " has not been written for ", absl::FormatDuration(absl::Trunc(stands, absl::Seconds(1))),
+                      ": its storage is slow or stands");
+}
+
 void SchedulerCore::StopAfterFarewell() {
+  // Nodes hear of the end when it is durable.
+  if (!context_.outbox.IsAllDurable()) return;
   farewell_.Begin(context_.now);
   if (stop_.has_value() || !farewell_.IsDue(context_.now, members_.table())) return;
   stop_ = job_.EndStatus();
@@ -460,14 +494,19 @@ void SchedulerCore::End() {
   job_.End();
   context_.Persist(EndRecord{"all nodes have left", JobEnd::kDone});
   members_.End();
+  policies_.DropPlan();
   policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");
 }
 
 WaitAnswers SchedulerCore::MakeWaitAnswers() const {
+  std::vector<std::string> lately_out;
+  for (LinkOutages::Outage& outage : policies_.replanner().outages().Lately(context_.now)) {
+    lately_out.push_back(std::move(outage.why));
+  }
   return WaitAnswers({overlay_, members_.table(), reports_, keys_.table(), rounds_, job_.IsRunning(),
                       epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing(), order_.disorder(),
-                      policies_.cutter().WaitsFor()});
+                      policies_.cutter().WaitsFor(), std::move(lately_out), DescribeStorage()});
 }
 
 std::string SchedulerCore::MakeStatus() const {
@@ -500,7 +539,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       policies_.replanner().inferred(),
                                       &precision_,
                                       policies_.replanner().ways(),
-                                      keyless_address_});
+                                      keyless_address_,
+                                      DescribeStorage()});
 }
 
 }  // namespace banyan

@@ -72,6 +72,8 @@ struct SchedulerOptions {
   std::optional<PrecisionFiles> precision = std::nullopt;
   // Where the scheduler listens without keys; empty: nobody comes in without.
   std::string keyless_address = {};
+  // Where the records are kept, in words: "in /var/lib/banyan". Empty: not told.
+  std::string storage = {};
 };
 
 class SchedulerCore : public Protocol {
@@ -111,6 +113,7 @@ class SchedulerCore : public Protocol {
   void On(const StopRequested&) {
     // The job goes on when the scheduler is back.
     stop_ = absl::OkStatus();
+    policies_.DropPlan();
     StopIfDurable();
   }
 
@@ -225,6 +228,10 @@ class SchedulerCore : public Protocol {
   // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
   // again and hear how things are then; or forgets what else there is to say of the job's end.
   void OnSlowStorage(size_t held);
+  // Says that the storage of the state stands, and that it goes on. To be called after each step.
+  void ReviewStorage();
+  // Says for how long the storage of the state has stood; empty when it does not, or not for long.
+  std::string DescribeStorage() const;
   // Does not start: the driver is told why, or OK when nothing is left to do.
   void StopAtOnce(LogLevel level, const absl::Status& status, const std::string& why);
   // Returns whether the records say that the job is over and that no other one is to begin. Stops then.
@@ -244,6 +251,8 @@ class SchedulerCore : public Protocol {
   const bool ends_with_job_;
   const bool begins_another_;
   const std::string keyless_address_;
+  const std::string storage_;
+  std::optional<Timestamp> stands_since_;  // the storage, as was logged
   Farewell farewell_;
   std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
   Timestamp last_progress_;          // when a round was closed, or the job began

@@ -189,6 +189,21 @@ TEST(SchedulerEndTest, WaitsForNodesThatStayForAWhileOnly) {
   EXPECT_TRUE(harness.stopped().has_value());
 }
 
+TEST(SchedulerEndTest, NodesHaveTheirTimeFromWhenTheEndIsDurable) {
+  SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
+  harness.StartJob(2);
+  harness.persists = false;
+  harness.Receive(kAnother, StopJob{"enough"});
+  harness.Advance(absl::Minutes(1), {1, 2});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.persists = true;
+  harness.PersistWaiting();
+  EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(1));
+  EXPECT_FALSE(harness.stopped().has_value()) << "the message is not even on its way";
+  harness.Advance(MeshOverlay(2).membership.lost_after, {1, 2});
+  EXPECT_TRUE(harness.stopped().has_value());
+}
+
 TEST(SchedulerEndTest, StopsWithTheFailureOfTheJob) {
   SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
   harness.StartJob(2);

@@ -497,5 +497,60 @@ TEST_F(SchedulerChainEpochTest, ALinkThatIsNeededIsTriedAgain) {
   EXPECT_THAT(Plans(1), SizeIs(1));
 }
 
+// The storage of the state stands for `stands` while node 3 is restarted.
+class StandingStorageTest : public SchedulerEpochTest {
+ protected:
+  void RestartNode3(absl::Duration stands) {
+    harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(3)});
+    harness_.persists = false;
+    harness_.Receive(3, SchedulerHarness::JoinOf(3, 2));
+    harness_.Advance(stands, {1, 2});
+    EXPECT_THAT(Begun(1), IsEmpty()) << "it is not durable";
+    harness_.persists = true;
+    harness_.PersistWaiting();
+  }
+};
+
+TEST_F(StandingStorageTest, NobodyFallsOutForWhatCouldNotBeSent) {
+  RestartNode3(absl::Seconds(30));
+  EXPECT_THAT(Begun(1), SizeIs(1));
+  EXPECT_THAT(harness_.Sent<JoinAccepted>(3), SizeIs(1)) << "until now it had no reason to say that it is there";
+  harness_.Advance(absl::Seconds(4), {1, 2, 3});
+  harness_.ReportProgress({1, 2}, Round(2));
+  harness_.ReportProgress({3}, Round(0), 0);
+  ASSERT_THAT(Plans(1), SizeIs(1));
+  EXPECT_EQ(Plans(1)[0].epoch, Epoch(2));
+  EXPECT_EQ(harness_.Sent<PolicyPublished>(1).back().slice.member_count, 3u);
+  harness_.Advance(absl::Seconds(20), {1, 2, 3});
+  EXPECT_THAT(Begun(1), SizeIs(1));
+}
+
+TEST_F(StandingStorageTest, WhoDoesNotAnswerAfterwardsFallsOut) {
+  RestartNode3(absl::Seconds(6));
+  harness_.Advance(absl::Milliseconds(4900), {1, 2, 3});
+  EXPECT_THAT(Begun(1), SizeIs(1));
+  harness_.ReportProgress({1}, Round(2));
+  harness_.ReportProgress({3}, Round(0), 0);
+  harness_.Advance(absl::Milliseconds(200), {1, 2, 3});
+  ASSERT_THAT(Begun(1), SizeIs(2));
+  EXPECT_EQ(Begun(1)[1].reason, "n2 has not said what it holds");
+}
+
+TEST_F(StandingStorageTest, IsToldToWhoeverWaits) {
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(3)});
+  harness_.persists = false;
+  harness_.Receive(3, SchedulerHarness::JoinOf(3, 2));
+  harness_.Advance(absl::Milliseconds(3000), {1, 2});
+  EXPECT_FALSE(harness_.HasLog("has not been written")) << "a while is usual";
+  EXPECT_THAT(StatusOf(harness_), HasSubstr(R"("storage":null)"));
+  harness_.Advance(absl::Milliseconds(1100), {1, 2});
+  EXPECT_TRUE(harness_.HasLog("the state has not been written for 3s: its storage is slow or stands"));
+  EXPECT_THAT(StatusOf(harness_), HasSubstr(R"("storage":"the state has not been written for 4s)"));
+  harness_.persists = true;
+  harness_.PersistWaiting();
+  EXPECT_TRUE(harness_.HasLog("the state is written again, after 4.05s"));
+  EXPECT_THAT(StatusOf(harness_), HasSubstr(R"("storage":null)"));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -384,5 +384,27 @@ TEST(SchedulerCoreTest, TrainingEndsQuietly) {
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
+TEST(SchedulerQuorumTest, NodesWithoutWorkersAreNoPartOfAQuorum) {
+  SchedulerHarness harness(MeshOverlay(5, "aggregation: {quorum: 0.7, grace_seconds: 1}\n"));
+  harness.StartJob(5);
+  const KeyId key = harness.AddKey("w", 10);
+  NodeReport report;
+  report.workers_attached = 1;
+  for (int node = 1; node <= 5; ++node) harness.Receive(node, report);
+  for (const int node : {1, 2}) harness.Receive(node, RoundsPushed{{{key, Round(1)}}});
+  EXPECT_THAT(harness.Sent<QuorumReached>(3), IsEmpty());
+  // Two of them end their workers, and wait for no round any more.
+  report.workers_attached = 0;
+  for (const int node : {4, 5}) harness.Receive(node, report);
+  EXPECT_THAT(harness.Sent<QuorumReached>(3), IsEmpty()) << "two of three are too few";
+  harness.Receive(3, RoundsPushed{{{key, Round(1)}}});
+  EXPECT_THAT(harness.Sent<QuorumReached>(3), SizeIs(1));
+  for (const int node : {1, 2}) harness.Receive(node, RoundsPushed{{{key, Round(2)}}});
+  EXPECT_THAT(harness.Sent<QuorumReached>(3), SizeIs(1));
+  report.workers_attached = 0;
+  harness.Receive(3, report);
+  EXPECT_THAT(harness.Sent<QuorumReached>(1), SizeIs(2)) << "nobody else pushes";
+}
+
 }  // namespace
 }  // namespace banyan

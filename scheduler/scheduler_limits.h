@@ -29,6 +29,8 @@ inline constexpr uint64_t kOpenWindowFactor = 4;
 inline constexpr size_t kMaxParkedRequests = size_t{1} << 18;
 // The messages that wait for a record to be durable.
 inline constexpr size_t kMaxHeldMessages = size_t{1} << 18;
+// A record that is not durable after this time is told of: the storage is slow or stands.
+inline constexpr absl::Duration kStorageStandsAfter = absl::Seconds(3);
 // Leases in one message: no more than a receiver takes.
 inline constexpr size_t kMostAnsweredLeases = size_t{1} << 15;
 // The policies that govern open rounds. At the limit no other one is made until rounds have closed. It lies below what

@@ -117,6 +117,11 @@ void TraceControl::OnMembersChanged() {
 
 void TraceControl::OnDeadline() {
   if (!running_.has_value() || context_->now < running_->deadline) return;
+  if (context_->StorageStandsFor() >= kStorageStandsAfter && running_->phase != Phase::kNotes) {
+    // What the nodes are to answer waits for it.
+    running_->deadline = context_->now + kAnswerWithin;
+    return;
+  }
   const std::string silence = absl::StrCat("it did not answer within ", absl::FormatDuration(kAnswerWithin));
   if (running_->phase == Phase::kSends) return GiveUpAll(silence);
   if (running_->phase == Phase::kNotes) {

@@ -59,14 +59,14 @@ std::string WaitAnswers::NamesOf(const std::vector<NodeId>& nodes, KeyId key, Ro
 std::string WaitAnswers::Describe(const OpenRound& open) const {
   if (!open.not_pushed.empty()) {
     return absl::StrCat(NamesOf(open.not_pushed, open.key, open.round), " to ",
-                        open.round == Round(0) ? "call Init for it" : "push it");
+                        open.round == Round(0) ? "call Init for it" : "push it", DoubtfulLinks());
   }
   std::vector<std::string> names;
   for (const NodeId node : open.not_held) names.push_back(from_.membership.Find(node).name);
-  return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result", BlockedLinks());
+  return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result", DoubtfulLinks());
 }
 
-std::string WaitAnswers::BlockedLinks() const {
+std::string WaitAnswers::DoubtfulLinks() const {
   std::string text;
   for (const Member& member : from_.membership.all()) {
     const NodeReport* const report = from_.reports.Find(member.id);
@@ -77,6 +77,7 @@ std::string WaitAnswers::BlockedLinks() const {
                       ", but large messages do not pass (path MTU?)");
     }
   }
+  for (const std::string& why : from_.lately_out) absl::StrAppend(&text, "; a moment ago: ", why);
   return text;
 }
 
@@ -89,6 +90,8 @@ std::string WaitAnswers::DescribeClosed(Round round) const {
 }
 
 std::string WaitAnswers::DescribeJob() const {
+  // Whatever the scheduler has to say waits for it.
+  if (!from_.storage.empty()) return absl::StrCat("the scheduler: ", from_.storage);
   if (!from_.is_running) {
     const std::vector<std::string> names = from_.membership.WaitingFor();
     return names.empty() ? "the plan for its start" : absl::StrCat(absl::StrJoin(names, ", "), " to join the job");

@@ -27,11 +27,13 @@ class WaitAnswers {
     const KeyTable& keys;
     const RoundBook& rounds;
     bool is_running = false;
-    std::string change;           // for what a change of membership waits; empty when none is under way
-    std::string transfer;         // who fetches the training state, and what it waits for; empty: nobody
-    std::vector<NodeId> barrier;  // members that have not entered the barrier in which others wait
-    std::string disorder = {};    // how nodes differ that wait for one another; empty: they do not
-    std::string cut = {};         // for whom a cut of leases waits; empty when none is under way
+    std::string change;                        // for what a change of membership waits; empty when none is under way
+    std::string transfer;                      // who fetches the training state, and what it waits for; empty: nobody
+    std::vector<NodeId> barrier;               // members that have not entered the barrier in which others wait
+    std::string disorder = {};                 // how nodes differ that wait for one another; empty: they do not
+    std::string cut = {};                      // for whom a cut of leases waits; empty when none is under way
+    std::vector<std::string> lately_out = {};  // why links were planned without that are used again now
+    std::string storage = {};  // for how long the storage of the state has stood; empty when it does not
   };
 
   explicit WaitAnswers(Sources sources) : from_(std::move(sources)) {}
@@ -48,8 +50,9 @@ class WaitAnswers {
   std::string DescribeClosed(Round round) const;
   // "worker 1 of n2", or the node where all its workers are missing.
   std::string NameOf(NodeId node, KeyId key, Round round) const;
-  // Names the links over which small messages pass and chunks do not, each after a "; ".
-  std::string BlockedLinks() const;
+  // Names the links over which small messages pass and chunks do not, and those that were out a moment ago, each after
+  // a "; ".
+  std::string DoubtfulLinks() const;
   std::string NamesOf(const std::vector<NodeId>& nodes, KeyId key, Round round) const;
 
   Sources from_;

@@ -26,7 +26,7 @@ class WaitAnswersTest : public testing::Test {
   }
   std::string Answer(KeyId key, Round round) {
     return WaitAnswers({mesh_.overlay, mesh_.members.table(), reports_, keys_, rounds_, mesh_.job.IsRunning(), change_,
-                        transfer_, barrier_, "", cut_})
+                        transfer_, barrier_, "", cut_, lately_out_, storage_})
         .Answer({key, round});
   }
 
@@ -37,6 +37,8 @@ class WaitAnswersTest : public testing::Test {
   std::string change_;
   std::string transfer_;
   std::string cut_;
+  std::vector<std::string> lately_out_;
+  std::string storage_;
   std::vector<NodeId> barrier_;
 };
 
@@ -134,6 +136,23 @@ TEST_F(WaitAnswersTest, WhatHoldsUpAllComesFirst) {
   EXPECT_EQ(Answer(kKey, Round(5)), "a transfer of the training state: n3 fetches it from n1");
   change_ = "n2 has not reported";
   EXPECT_EQ(Answer(kKey, Round(5)), "the membership, which changes: n2 has not reported");
+}
+
+TEST_F(WaitAnswersTest, SaysWhichLinkWasOutAMomentAgo) {
+  mesh_.Start();
+  lately_out_ = {"n2 has lost its neighbour n1: Connection refused"};
+  const std::string why = "; a moment ago: n2 has lost its neighbour n1: Connection refused";
+  for (const uint32_t node : {1, 2, 3}) Report(node, {});
+  EXPECT_EQ(Answer(kKey, Round(0)), "worker 0 of n1, worker 0 of n2, worker 0 of n3 to call Init for it" + why);
+  for (const uint32_t node : {1, 2, 3}) Pushed(node, 1);
+  EXPECT_EQ(Answer(kKey, Round(1)), "n1, n2, n3 to hold its result" + why);
+}
+
+TEST_F(WaitAnswersTest, AStorageThatStandsComesFirst) {
+  mesh_.Start();
+  change_ = "reports of n2 are missing";
+  storage_ = "the state has not been written for 4s";
+  EXPECT_EQ(Answer(kKey, Round(0)), "the scheduler: the state has not been written for 4s");
 }
 
 }  // namespace

@@ -262,6 +262,7 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   desk->SetOverlay(RunningOverlay(options.stored, overlay, flags.overlay_text));
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
+  options.storage = place.Describe(overlay);
   if (!flags.security.has_value()) options.keyless_address = host.bound_address();
   absl::StatusOr<std::optional<PrecisionFiles>> precision = LoadPrecision(overlay);
   if (!precision.ok()) return precision.status();

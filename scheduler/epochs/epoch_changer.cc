@@ -145,7 +145,20 @@ void EpochChanger::CheckDeparture(NodeId node) {
   if (why.has_value()) causes_.Add(now(), *why);
 }
 
+void EpochChanger::NoteStanding(absl::Duration stood) {
+  // Who waits for its JoinAccepted says nothing. What is left of lost_after is long enough for a heartbeat.
+  if (stood > parts_.overlay->membership.lost_after / 4) suspicions_.NoteStanding(now());
+}
+
+void EpochChanger::OnDurable(absl::Duration stood) {
+  NoteStanding(stood);
+  if (!begin_record_.has_value() || !parts_.context->outbox.IsDurable(*begin_record_)) return;
+  begin_record_.reset();
+  if (is_changing() && !epoch_reports_.IsComplete()) report_due_ = now() + parts_.overlay->membership.lost_after;
+}
+
 void EpochChanger::OnDeadline() {
+  NoteStanding(parts_.context->StorageStandsFor());
   TakeSilence();
   TakeSuspicions();
   TakeUnreported();
@@ -231,7 +244,7 @@ void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
   departure_ = Departure(parts_.overlay->membership.lost_after);
   suspicions_.ForgetComplaints();
   decision_.reset();
-  report_due_ = now() + parts_.overlay->membership.lost_after;
+  report_due_ = kNever;
   std::set<NodeId> all, survivors;
   for (const EpochMember& member : members) {
     all.insert(member.node);
@@ -241,6 +254,7 @@ void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
   epoch_reports_.Begin(parts_.job->epoch(), std::move(all), std::move(survivors),
                        parts_.keys->table().version().value());
   Announce(joiners);
+  begin_record_ = parts_.context->outbox.last_record();
   Plan();
 }
 

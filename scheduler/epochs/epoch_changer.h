@@ -7,6 +7,8 @@
 // Invariants:
 // - One change is under way at most. A cause that comes up meanwhile begins the next epoch, which replaces it.
 // - An epoch is durable before anybody hears of it, and so is its plan.
+// - Nobody has to answer what has not left: a member's time to say what it holds counts from when EpochBegin is
+//   durable, and while the storage of the state stands, or for lost_after from then on, nobody is judged by silence.
 // - With fewer members than membership.least, or without a plan, the change waits. It never fails the job.
 #ifndef BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 #define BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
@@ -16,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
@@ -85,6 +88,8 @@ class EpochChanger {
   // The change.
 
   void OnDeadline();
+  // Records have become durable, after the storage has stood for `stood`.
+  void OnDurable(absl::Duration stood);
   Timestamp NextDeadline() const;
   void OnEpochReport(NodeId node, const EpochReport& report);
   // A plan for an epoch was made, or could not be made.
@@ -110,6 +115,8 @@ class EpochChanger {
   bool HasLostReplicas() const;
   // Nobody can go on: the job is over if some member has finished its work, and has failed else.
   void OnLostReplicas();
+  // Has nobody judged for a while if the storage has stood for so long that members may have waited for it.
+  void NoteStanding(absl::Duration stood);
   void TakeSilence();
   void TakeSuspicions();
   // Refuses those who claim the place of a node that was heard.
@@ -139,8 +146,9 @@ class EpochChanger {
   bool is_over_ = false;
   std::string failure_;
   Epoch planned_epoch_;
-  std::string reason_;       // of the last change
-  Timestamp began_because_;  // when the first cause of the change under way came up
+  std::string reason_;                    // of the last change
+  Timestamp began_because_;               // when the first cause of the change under way came up
+  std::optional<RecordId> begin_record_;  // after which EpochBegin leaves; none when it has left
   Timestamp report_due_ = kNever;
   std::optional<PlanDecision> decision_;  // that waits for reports
 };

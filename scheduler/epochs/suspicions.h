@@ -7,10 +7,12 @@
 //   stranger's packet, costs nobody his place.
 // - While no member is heard nobody is gone: the likelier cause is the scheduler's own network. From when one is heard
 //   again the others have lost_after to come back.
+// - While the storage of the state stands nobody is gone either: what members wait for has not left.
 // - A complaint about a member that is not heard itself is the end of the member, and none of a link.
 #ifndef BANYAN_SCHEDULER_EPOCHS_SUSPICIONS_H_
 #define BANYAN_SCHEDULER_EPOCHS_SUSPICIONS_H_
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +44,8 @@ class Suspicions {
   void NoteContest(Timestamp now, NodeId node);
   // Notes that `from` cannot reach its neighbour `about`.
   void NoteComplaint(Timestamp now, NodeId from, NodeId about, std::string what);
+  // The storage of the state stands, or has until now: members have lost_after to be heard.
+  void NoteStanding(Timestamp now) { judged_from_ = std::max(judged_from_, now + members_->lost_after()); }
   // Another epoch begins: its members complain anew of what is still wrong.
   void ForgetComplaints() { complaints_.clear(); }
 

@@ -29,6 +29,7 @@ bool LinkOutages::TakeReturned(Timestamp now) {
   for (auto& [ends, entry] : entries_) {
     if (!entry.is_out || now < entry.until) continue;
     entry.is_out = false;
+    entry.returned_at = now;
     has_returned = true;
   }
   std::erase_if(entries_, [now](const auto& entry) {
@@ -51,6 +52,15 @@ std::vector<LinkOutages::Outage> LinkOutages::All() const {
     if (entry.is_out) outages.push_back({ends.first, ends.second, entry.until, entry.why});
   }
   return outages;
+}
+
+std::vector<LinkOutages::Outage> LinkOutages::Lately(Timestamp now) const {
+  std::vector<Outage> returned;
+  for (const auto& [ends, entry] : entries_) {
+    if (entry.is_out || now - entry.returned_at > kLately) continue;
+    returned.push_back({ends.first, ends.second, entry.returned_at, entry.why});
+  }
+  return returned;
 }
 
 NetworkView LinkOutages::Without(const NetworkView& view) const {

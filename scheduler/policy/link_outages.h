@@ -17,6 +17,7 @@ namespace banyan {
 
 inline constexpr absl::Duration kFirstOutage = absl::Minutes(1);
 inline constexpr absl::Duration kLongestOutage = absl::Minutes(30);
+inline constexpr absl::Duration kLately = absl::Seconds(30);
 
 class LinkOutages {
  public:
@@ -38,6 +39,9 @@ class LinkOutages {
 
   // Returns the outages in order of their nodes.
   std::vector<Outage> All() const;
+  // Returns, in this order, the links that were out until kLately ago or later, with when they returned: they may not
+  // work any better.
+  std::vector<Outage> Lately(Timestamp now) const;
   bool empty() const { return NextDeadline() == kNever; }
   // Returns `view` without the links that do not work.
   NetworkView Without(const NetworkView& view) const;
@@ -47,6 +51,7 @@ class LinkOutages {
     Timestamp until;
     absl::Duration length;
     bool is_out = true;
+    Timestamp returned_at;  // when it is not
     std::string why;
   };
   bool IsOut(NodeId a, NodeId b) const;

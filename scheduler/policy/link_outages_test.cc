@@ -35,10 +35,14 @@ TEST(LinkOutagesTest, ALinkIsOutInBothDirectionsForAMinute) {
   EXPECT_EQ(view.FindLink(kB, kA), nullptr);
   ASSERT_THAT(outages.All(), SizeIs(1));
   EXPECT_EQ(outages.All()[0].a, kA);
+  EXPECT_THAT(outages.Lately(At(absl::Seconds(1))), SizeIs(0)) << "it is out";
   EXPECT_EQ(outages.NextDeadline(), At(kFirstOutage));
   EXPECT_FALSE(outages.TakeReturned(At(kFirstOutage / 2)));
   EXPECT_TRUE(outages.TakeReturned(At(kFirstOutage)));
   EXPECT_FALSE(outages.TakeReturned(At(kFirstOutage)));
+  ASSERT_THAT(outages.Lately(At(kFirstOutage + kLately)), SizeIs(1));
+  EXPECT_EQ(outages.Lately(At(kFirstOutage + kLately))[0].why, "silent");
+  EXPECT_THAT(outages.Lately(At(kFirstOutage + 2 * kLately)), SizeIs(0));
   EXPECT_THAT(outages.Without(Triangle()).links(), SizeIs(6));
 }
 

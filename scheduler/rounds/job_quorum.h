@@ -12,6 +12,7 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
+#include "scheduler/members/node_reports.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/quorum_counter.h"
 #include "topology/overlay/overlay_config.h"
@@ -21,8 +22,14 @@ namespace banyan {
 class JobQuorum {
  public:
   // All outlive this.
-  JobQuorum(const OverlayConfig* overlay, const JobState* job, JobMembers* members, const KeyTable* keys)
-      : overlay_(overlay), job_(job), members_(members), keys_(keys), counter_(overlay->aggregation.quorum) {}
+  JobQuorum(const OverlayConfig* overlay, const JobState* job, JobMembers* members, const NodeReports* reports,
+            const KeyTable* keys)
+      : overlay_(overlay),
+        job_(job),
+        members_(members),
+        reports_(reports),
+        keys_(keys),
+        counter_(overlay->aggregation.quorum) {}
 
   // Takes a node's report. One about keys that there are not is rejected.
   void On(NodeId node, const RoundsPushed& pushed) {
@@ -33,17 +40,29 @@ class JobQuorum {
       return members_->Reject(node, absl::StrCat("pushes of key ", last.value(), ", which there is not"));
     }
     QuorumCounter::Outcome outcome = counter_.Report(node, pushed.runs, Weights());
-    if (!outcome.news.empty()) members_->Broadcast(QuorumReached{job_->term(), std::move(outcome.news)});
+    Tell(std::move(outcome.news));
     if (!outcome.missed.empty()) members_->SendTo(node, QuorumReached{job_->term(), std::move(outcome.missed)});
+  }
+  // A node may have lost its workers, or have some again: whoever has none is not waited for.
+  void OnWorkersChanged() {
+    if (!job_->IsRunning() || !counter_.is_on()) return;
+    std::vector<QuorumCounter::Weight> weights = Weights();
+    if (std::exchange(weights_, weights) != weights) Tell(counter_.Review(weights));
   }
   // The members change: they say again what they have pushed.
   void OnMembersChanged() { counter_.Restart(); }
 
  private:
+  void Tell(std::vector<KeyProgressRun> news) {
+    if (!news.empty()) members_->Broadcast(QuorumReached{job_->term(), std::move(news)});
+  }
+
   std::vector<QuorumCounter::Weight> Weights() const {
     std::vector<QuorumCounter::Weight> weights;
     for (const NodeId node : members_->table().Members()) {
-      weights.push_back({node, static_cast<uint32_t>(overlay_->nodes[node.value() - 1].workers)});
+      const Member& member = members_->table().Find(node);
+      const bool has_none = member.is_workerless || IsHelper(member, reports_->Find(node));
+      weights.push_back({node, has_none ? 0 : static_cast<uint32_t>(overlay_->nodes[node.value() - 1].workers)});
     }
     return weights;
   }
@@ -51,8 +70,10 @@ class JobQuorum {
   const OverlayConfig* overlay_;
   const JobState* job_;
   JobMembers* members_;
+  const NodeReports* reports_;
   const KeyTable* keys_;
   QuorumCounter counter_;
+  std::vector<QuorumCounter::Weight> weights_;  // of the last look
 };
 
 }  // namespace banyan
