@@ -55,6 +55,7 @@ function plural(count: number, what: string): string {
 function news(now: Status): [string, string] {
   if (now.error) return ["bad", now.error];
   if (now.disorder !== null) return ["bad", now.disorder];
+  if (now.storage) return ["warn", `Scheduler: ${now.storage}`];
   if (now.change !== null) return ["warn", `Membership changes: ${now.change}`];
   if (now.transfer !== null) return ["warn", now.transfer];
   if (now.waiting_for.length > 0) return ["warn", `Waiting for ${now.waiting_for.join(", ")} to join`];

@@ -79,12 +79,14 @@ export interface Status {
   change: string | null;
   transfer: string | null;
   disorder: string | null;
+  storage?: string | null;
   epochs?: { count: number; total_seconds: number; longest_seconds: number; last: EpochChange[] };
   open_round: OpenRound | null;
   barrier_waits_for: string[];
   links_out: { between: [string, string]; seconds_left: number; why: string }[];
   nodes: Member[];
   links: Link[];
+  links_left_out?: number;
   auxiliary_share: number;
   planner?: string;
   rate_mbps?: number;
