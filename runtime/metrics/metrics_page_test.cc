@@ -110,7 +110,7 @@ TEST(MetricsPageTest, SilentClientsHoldFewFilesAndNoEnd) {
   const size_t before = OpenFiles();
   std::vector<FileDescriptor> clients;
   while (clients.size() < kClients) clients.push_back(Connect(PortOf(*page)));
-  EXPECT_LE(OpenFiles(), before + kClients + 20);
+  EXPECT_LE(OpenFiles(), before + kClients + 44);
   page.reset();
   EXPECT_EQ(ReadAll(clients.front().get()), "");
 }
