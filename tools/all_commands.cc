@@ -1,8 +1,11 @@
+#include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "absl/types/span.h"
+#include "posix/program_path.h"
 #include "tools/bench_command.h"
 #include "tools/calibrate/calibrate_command.h"
 #include "tools/chaos/chaos_command.h"
@@ -28,6 +31,10 @@
 namespace banyan {
 
 std::vector<Command> ProgramCommands(const std::string& state_home) {
+  // They are in the repository, and not installed.
+  std::error_code error;
+  const bool has_figures = std::filesystem::is_directory("sim/scenarios", error);
+  const bool has_trainer = FindProgram("examples/fashion_mnist/trainer").ok();
   return {{"scheduler", "runs the scheduler of a job",
            [state_home](absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
              return SchedulerCommand(arguments, state_home, out, err);
@@ -47,12 +54,12 @@ std::vector<Command> ProgramCommands(const std::string& state_home) {
           {"preflight", "checks a profile and a binding for low-bit rounds", PreflightCommand},
           {"sim", "simulates a job's rounds over an overlay", SimCommand},
           {"sim-faults", "simulates random jobs under random faults", SimFaultsCommand},
-          {"sim-figures", "simulates the figures of an evaluation", SimFiguresCommand},
+          {"sim-figures", "simulates the figures of an evaluation", SimFiguresCommand, !has_figures},
           {"doctor", "looks for what will keep a job from running", DoctorCommand},
           {"wan", "emulates a WAN on this machine", WanCommand},
           {"bench", "measures Banyan on this machine", BenchCommand},
           {"chaos", "breaks a running job, to see it survive", ChaosCommand},
-          {"demo", "nine data centres train one model on this machine", DemoCommand}};
+          {"demo", "nine data centres train one model on this machine", DemoCommand, !has_trainer}};
 }
 
 }  // namespace banyan

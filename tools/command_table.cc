@@ -41,7 +41,9 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
 
 std::string CommandTable::Help() const {
   std::vector<std::pair<std::string, std::string>> rows;
-  for (const Command& command : commands_) rows.emplace_back(command.name, command.description);
+  for (const Command& command : commands_) {
+    if (!command.is_hidden) rows.emplace_back(command.name, command.description);
+  }
   const std::string more = absl::StrCat(name_, " help COMMAND, or ", name_,
                                         " COMMAND --help, tells the arguments of each, with an example; ", name_,
                                         " --version which version this is.");

@@ -17,6 +17,7 @@ struct Command {
   std::string description;  // one line
   // Takes what comes after the name and returns the exit code: 0 success, 1 failure, 2 usage.
   std::function<int(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err)> run;
+  bool is_hidden = false;  // help does not list it: what it needs is not here
 };
 
 class CommandTable {

@@ -17,14 +17,16 @@ class CommandTableTest : public ::testing::Test {
 
   std::vector<std::string> received_;
   std::ostringstream out_, err_;
-  const CommandTable table_{"banyan",
-                            "Tests commands.",
-                            {{"plan", "shows a plan",
-                              [this](absl::Span<const std::string> arguments, std::ostream&, std::ostream&) {
-                                received_.assign(arguments.begin(), arguments.end());
-                                return 1;
-                              }},
-                             {"status", "shows a job", [](auto, std::ostream&, std::ostream&) { return 0; }}}};
+  const CommandTable table_{
+      "banyan",
+      "Tests commands.",
+      {{"plan", "shows a plan",
+        [this](absl::Span<const std::string> arguments, std::ostream&, std::ostream&) {
+          received_.assign(arguments.begin(), arguments.end());
+          return 1;
+        }},
+       {"status", "shows a job", [](auto, std::ostream&, std::ostream&) { return 0; }},
+       {"demo", "needs the repository", [](auto, std::ostream&, std::ostream&) { return 7; }, true}}};
 };
 
 TEST_F(CommandTableTest, RunsACommandWithItsArguments) {
@@ -37,6 +39,12 @@ TEST_F(CommandTableTest, HelpListsAll) {
     EXPECT_EQ(Run({help}), 0);
   }
   EXPECT_THAT(out_.str(), HasSubstr("  plan    shows a plan\n  status  shows a job\n"));
+}
+
+TEST_F(CommandTableTest, WhatIsHiddenRunsAllTheSame) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), ::testing::Not(HasSubstr("demo")));
+  EXPECT_EQ(Run({"demo"}), 7);
 }
 
 TEST_F(CommandTableTest, HelpOnACommandAsksIt) {

@@ -36,6 +36,10 @@ grep -q "^ExecStart=$prefix/bin/banyan " "$prefix/share/banyan/systemd/banyan-sc
 "$prefix/bin/banyan" plan "$prefix/share/banyan/topologies/internet2.yaml" --json | grep -q '"trees"' ||
   fail "expected the installed program to plan an installed sample"
 
+if (cd / && "$prefix/bin/banyan" --help) | grep -E '^  (demo|sim-figures) '; then
+  fail "expected help to list no command that needs the repository"
+fi
+
 version="$("$prefix/bin/banyan" --version)"
 [[ "$version" =~ ^banyan\ ([0-9]+\.[0-9]+\.[0-9]+)\ \(protocol\ [0-9]+\)$ ]] || fail "expected a version, got: $version"
 grep -qx "Version: ${BASH_REMATCH[1]}" "$prefix/lib/pkgconfig/banyan.pc" || fail "expected pkg-config to have $version"
