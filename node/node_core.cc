@@ -238,7 +238,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
-  if (refused.job_is_over) return OnJobOver(refused.reason);
+  if (refused.job_is_over) return OnJobOver(step, refused.reason);
   // Another start of the node may join.
   absl::Status status =
       refused.fell_out
@@ -250,10 +250,13 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
   end_.Stop(status);
 }
 
-void NodeCore::OnJobOver(const std::string& reason) {
+void NodeCore::OnJobOver(StepContext& step, const std::string& reason) {
   // Who came in vain has no reason to stay; who has finished may be asked to, until a worker comes in vain.
   const bool has_finished = left_ && joined_.has_value() && joined_->desk->attached() == 0;
-  if (has_finished) return end_.OnJobOver(absl::OkStatus());
+  if (has_finished) {
+    step.Log(LogLevel::kInfo, absl::StrCat(options_.name, ": the job is done: ", reason));
+    return end_.OnJobOver(absl::OkStatus());
+  }
   Fail(absl::FailedPreconditionError(absl::StrCat(options_.name, " has nothing left to do: ", reason)),
        LogLevel::kInfo);
   end_.Stop(absl::OkStatus());

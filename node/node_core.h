@@ -122,7 +122,7 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
   // All others have finished, and nothing is left for this node: ends without an error.
-  void OnJobOver(const std::string& reason);
+  void OnJobOver(StepContext& step, const std::string& reason);
   void On(StepContext& step, const MembershipUpdate& update);
   void On(StepContext&, const HeartbeatReply&) {}
   void On(StepContext& step, const KeysAssigned& assigned);

@@ -46,6 +46,7 @@ SchedulerClient::SchedulerClient(Join join, std::vector<std::string> addresses)
 
 void SchedulerClient::Start(StepContext& step) {
   connections_.Start(step);
+  Wait(step.now);
   step.Log(LogLevel::kInfo, absl::StrCat(join_.name, " waits for the scheduler at ", connections_.address()));
 }
 
@@ -65,7 +66,7 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
     return JoinAgain(step);
   }
   if (!was_in_use) return;
-  joined_ = false;
+  Wait(step.now);
   next_join_ = kNever;
 }
 
@@ -86,8 +87,24 @@ void SchedulerClient::Transmit(StepContext& step, Message message) const {
   if (connection.has_value()) step.SendTo(*connection, std::move(message));
 }
 
-void SchedulerClient::JoinAgain(StepContext& step) {
+void SchedulerClient::Wait(Timestamp now) {
   joined_ = false;
+  if (say_waits_at_ != kNever) return;
+  waits_since_ = now;
+  say_waits_at_ = now + kSayWaitsEvery;
+}
+
+void SchedulerClient::SayWaits(StepContext& step) {
+  say_waits_at_ = step.now + kSayWaitsEvery;
+  const std::string why = connections_.in_use().has_value() ? "connected, and not let in yet" : connect_failure_;
+  step.Log(LogLevel::kWarning,
+           absl::StrCat(join_.name, " still waits for the scheduler at ", connections_.address(), ", for ",
+                        absl::FormatDuration(absl::Trunc(step.now - waits_since_, absl::Seconds(1))),
+                        why.empty() ? "" : absl::StrCat(" (", why, ")")));
+}
+
+void SchedulerClient::JoinAgain(StepContext& step) {
+  Wait(step.now);
   Transmit(step, join_);
   next_join_ = step.now + kJoinAgainAfter;
 }
@@ -97,6 +114,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   has_joined_ = true;
   unanswered_joins_ = 0;
   next_join_ = kNever;
+  say_waits_at_ = kNever;
   start_ = accepted.start;
   joined_term_ = accepted.term;
   heartbeat_ = accepted.config.heartbeat;
@@ -253,6 +271,7 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
   if (step.now >= flush_closed_at_) FlushClosed(step);
   if (step.now >= flush_at_) Flush(step);
   if (step.now >= next_join_) OnUnansweredJoin(step);
+  if (step.now >= say_waits_at_) SayWaits(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_heartbeat_;

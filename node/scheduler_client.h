@@ -31,6 +31,9 @@ class SchedulerClient {
   static constexpr absl::Duration kCollectClosed = absl::Milliseconds(50);
   static constexpr absl::Duration kMostCollectClosed = absl::Milliseconds(500);
 
+  // Until it is let in the node says so often that it still waits.
+  static constexpr absl::Duration kSayWaitsEvery = absl::Minutes(1);
+
   // Early enough that a scheduler which only this connection fails does not lose the node.
   static constexpr double kRenewAfter = 0.5;
 
@@ -91,7 +94,9 @@ class SchedulerClient {
   // while another start of this node is a member, or has never got it. When the one in use is silent its connection is
   // made anew, which may carry nothing any more; when it stays silent this node turns to another scheduler.
   bool OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return std::min({next_heartbeat_, next_join_, flush_at_, flush_closed_at_}); }
+  Timestamp NextDeadline() const {
+    return std::min({next_heartbeat_, next_join_, flush_at_, flush_closed_at_, say_waits_at_});
+  }
   // How long the scheduler has been silent; zero before it has ever answered.
   absl::Duration Silence(Timestamp now) const;
 
@@ -114,6 +119,9 @@ class SchedulerClient {
   void Transmit(StepContext& step, Message message) const;
   // Joins on the connection that is in use now.
   void JoinAgain(StepContext& step);
+  // Notes that this node is not in the job, as far as it knows.
+  void Wait(Timestamp now);
+  void SayWaits(StepContext& step);
   void OnUnansweredJoin(StepContext& step);
   // Has the connection in use made anew when the scheduler has been silent on it for kRenewAfter of `lost_after`.
   void RenewSilent(StepContext& step);
@@ -132,6 +140,8 @@ class SchedulerClient {
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
   int unanswered_joins_ = 0;      // on this connection
+  Timestamp waits_since_;
+  Timestamp say_waits_at_ = kNever;  // while it waits
   Timestamp flush_at_ = kNever;
   Timestamp flush_closed_at_ = kNever;
   std::optional<Timestamp> collects_closed_since_;

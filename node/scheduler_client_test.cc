@@ -79,6 +79,37 @@ TEST_F(SchedulerClientTest, SaysOnceWhyItDoesNotReachTheScheduler) {
                                  "cannot reach the scheduler at tcp://scheduler:1: no route"));
 }
 
+TEST_F(SchedulerClientTest, SaysEachMinuteThatItStillWaits) {
+  const auto lines_at = [this](int64_t second) {
+    actions_.clear();
+    StepContext step = At(second);
+    client_.OnDeadline(step);
+    std::vector<std::string> lines;
+    for (const Action& action : actions_) {
+      if (const auto* line = std::get_if<LogLine>(&action)) lines.push_back(line->text);
+    }
+    return lines;
+  };
+  StepContext start = At(0);
+  client_.Start(start);
+  client_.OnConnectFailed(start, kSchedulerConnection, "refused");
+  EXPECT_THAT(lines_at(59), IsEmpty());
+  EXPECT_EQ(client_.NextDeadline(), At(60).now);
+  EXPECT_THAT(lines_at(60), ElementsAre(" still waits for the scheduler at tcp://scheduler:1, tcp://standby:1, for 1m "
+                                        "(cannot reach the scheduler at tcp://scheduler:1: refused)"));
+  EXPECT_THAT(lines_at(119), IsEmpty());
+  StepContext up = At(119);
+  client_.OnConnectionUp(up, kSchedulerConnection);
+  EXPECT_THAT(lines_at(120), ElementsAre(" still waits for the scheduler at tcp://scheduler:1, for 2m (connected, and "
+                                         "not let in yet)"));
+  JoinAt(130);
+  EXPECT_THAT(lines_at(300), IsEmpty());
+  StepContext down = At(301);
+  client_.OnConnectionDown(down, kSchedulerConnection);
+  EXPECT_THAT(lines_at(360), IsEmpty());
+  EXPECT_THAT(lines_at(361), SizeIs(1));
+}
+
 TEST_F(SchedulerClientTest, JoinsTheSchedulerThatBeginsToListen) {
   const ConnectionId standby(kSchedulerConnection.value() + 1);
   JoinAt(0);
@@ -335,7 +366,7 @@ TEST_F(SchedulerClientTest, AConnectionOnWhichJoinsAreNotAnsweredIsMadeAnew) {
   ASSERT_TRUE(std::holds_alternative<Renew>(actions_.back()));
   EXPECT_EQ(std::get<Renew>(actions_.back()).connection, kSchedulerConnection);
   client_.OnConnectionDown(second, kSchedulerConnection);
-  EXPECT_EQ(client_.NextDeadline(), kNever);
+  EXPECT_EQ(client_.NextDeadline(), At(0).now + SchedulerClient::kSayWaitsEvery) << "nothing to do but to say so";
 }
 
 TEST_F(SchedulerClientTest, AConnectionOnWhichTheSchedulerIsSilentIsMadeAnew) {

@@ -23,11 +23,11 @@ class Farewell {
   // Waits for nodes for `patience`.
   explicit Farewell(absl::Duration patience) : patience_(std::max(patience, kLeast)) {}
 
-  // The job is over. Only the first call counts.
-  void Begin(Timestamp now) {
+  // The job is over. Only the first call counts. `expects_others`: nodes may come yet that have to hear of it.
+  void Begin(Timestamp now, bool expects_others = false) {
     if (latest_.has_value()) return;
     latest_ = now + patience_;
-    earliest_ = now + kLeast;
+    earliest_ = expects_others ? *latest_ : now + kLeast;
   }
   // Notes that the connection of the node has ended.
   void OnDisconnected(Timestamp now, NodeId node) {

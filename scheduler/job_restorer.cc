@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/policy/link_table.h"
+#include "scheduler/policy/overlay_change.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/policy_check.h"
 
@@ -26,9 +27,24 @@ void JobRestorer::RestoreNumbers(JobState& job, PolicyPublisher& publisher) cons
 }
 
 void JobRestorer::RestoreNodes(JobMembers& members) const {
+  const std::vector<Member>& all = members.table().all();
   for (const auto& [node, record] : state_.nodes) {
-    members.Restore(record, state_.spent_nodes.count(node) > 0);
+    const bool is_spent = state_.spent_nodes.count(node) > 0;
+    // Of a job that is over, whose nodes were others.
+    if (is_spent && (node.value() > all.size() || all[node.value() - 1].name != record.name)) continue;
+    members.Restore(record, is_spent);
   }
+}
+
+absl::Status JobRestorer::CheckSettings(const OverlayConfig& overlay) const {
+  return CompareSettings(state_.settings, FixedSettings(overlay), overlay.file_name);
+}
+
+std::optional<SettingsRecord> JobRestorer::NewSettings(const OverlayConfig& overlay) const {
+  SettingsRecord record{FixedSettings(overlay)};
+  if (!is_running()) return record.settings == state_.settings ? std::nullopt : std::optional(std::move(record));
+  std::erase_if(record.settings, [this](const auto& setting) { return state_.settings.count(setting.first) > 0; });
+  return record.settings.empty() ? std::nullopt : std::optional(std::move(record));
 }
 
 absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayConfig& overlay) const {
@@ -43,6 +59,7 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   }
   for (const auto& [node, record] : state_.nodes) {
     const size_t position = node.value();
+    if (state_.spent_nodes.count(node) > 0) continue;
     if (position <= recorded->nodes.size() && recorded->nodes[position - 1].name == record.name) continue;
     return absl::DataLossError(absl::StrCat("a recorded overlay without node ", position, ", '", record.name, "'"));
   }

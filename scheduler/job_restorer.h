@@ -44,6 +44,10 @@ class JobRestorer {
   // reconfiguration's file; empty without one. It may have added nodes. FAILED_PRECONDITION when the nodes are others
   // now.
   absl::StatusOr<std::optional<std::string>> RestoreOverlay(OverlayConfig& overlay) const;
+  // Checks that the running job's settings are still those of `overlay`. FAILED_PRECONDITION names one that is not.
+  absl::Status CheckSettings(const OverlayConfig& overlay) const;
+  // Returns the record that is due of the job's settings under `overlay`; empty when there is none.
+  std::optional<SettingsRecord> NewSettings(const OverlayConfig& overlay) const;
   // DATA_LOSS says which keys or bindings contradict each other.
   absl::Status RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const;
   // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of

@@ -1,5 +1,6 @@
 #include "scheduler/job_state.h"
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -42,6 +43,11 @@ void JobState::End() {
   phase_ = JobPhase::kEnded;
 }
 
+void JobState::BeOver() {
+  BANYAN_CHECK(phase_ == JobPhase::kJoining);
+  phase_ = JobPhase::kEnded;
+}
+
 const char* JobState::PhaseName() const {
   switch (phase_) {
     case JobPhase::kJoining:
@@ -58,6 +64,11 @@ const char* JobState::PhaseName() const {
       return "stopped";
   }
   return "unknown";
+}
+
+std::string JobState::DescribeEnd() const {
+  const std::string reason(failure_.message());
+  return failure_is_asked_for_ ? absl::StrCat("job '", job_, "' was ", reason) : absl::StrCat("job failed: ", reason);
 }
 
 JobFailed JobState::MakeJobFailed() const {

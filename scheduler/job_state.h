@@ -38,6 +38,8 @@ class JobState {
   void Fail(absl::Status failure, bool is_asked_for);
   // All members have left. REQUIRES: kRunning.
   void End();
+  // The job was over when this start of the scheduler began. REQUIRES: kJoining.
+  void BeOver();
   // The scheduler stops.
   void Stop() { phase_ = JobPhase::kStopped; }
 
@@ -53,6 +55,8 @@ class JobState {
   const absl::Status& failure() const { return failure_; }
   // With what the process of a scheduler ends whose job is over: OK unless it failed by itself.
   absl::Status EndStatus() const { return failure_is_asked_for_ ? absl::OkStatus() : failure_; }
+  // Says that the job failed and why, or that it was stopped. REQUIRES: it has failed.
+  std::string DescribeEnd() const;
   // Tells a node why the job failed. REQUIRES: it has failed.
   JobFailed MakeJobFailed() const;
 

@@ -4,6 +4,7 @@
 #define BANYAN_SCHEDULER_REJECTION_COUNTER_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -13,13 +14,15 @@ namespace banyan {
 
 class RejectionCounter {
  public:
-  // Counts one rejection; the line to log, unless this interval (kRejectionLineInterval) has had its share.
+  // Counts one rejection; the line to log, unless this interval (kRejectionLineInterval) has had its share. What comes
+  // again and again is said the first, second, fourth, eighth ... time.
   std::optional<std::string> Reject(Timestamp now, const std::string& what);
 
   uint64_t count() const { return count_; }
 
  private:
   uint64_t count_ = 0;
+  std::map<std::string, uint64_t> said_;  // how often each came, of the newest kMostRejectionsKept at most
   std::optional<Timestamp> interval_start_;
   int lines_ = 0;
   uint64_t unsaid_ = 0;

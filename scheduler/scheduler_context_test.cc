@@ -1,5 +1,6 @@
 #include "scheduler/scheduler_context.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_limits.h"
@@ -21,7 +22,7 @@ TEST(SchedulerContextTest, PersistsARecordThatCanBeReadBack) {
 
 TEST(SchedulerContextTest, CountsAllRejectionsAndLogsSome) {
   SchedulerContext context;
-  for (int i = 0; i < 2 * kMaxRejectionLines; ++i) context.Reject("nonsense");
+  for (int i = 0; i < 2 * kMaxRejectionLines; ++i) context.Reject(absl::StrCat("nonsense ", i));
   EXPECT_EQ(context.rejections.count(), static_cast<uint64_t>(2 * kMaxRejectionLines));
   Actions actions = context.outbox.Take();
   EXPECT_EQ(actions.size(), static_cast<size_t>(kMaxRejectionLines));

@@ -53,7 +53,6 @@ absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
   restorer.RestoreNumbers(job_, policies_.publisher());
   barriers_.Restore(restorer.next_barrier());
   if (restorer.is_running()) return RestoreRunningJob(restorer);
-  restorer.RestoreNodes(members_);
   return absl::OkStatus();
 }
 
@@ -72,6 +71,7 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
     if (absl::Status status = policies_.Configure(); !status.ok()) return status;
     context_.LogInfo(absl::StrCat("the job goes on as it was reconfigured with ", **file));
   }
+  if (absl::Status status = restorer.CheckSettings(overlay_); !status.ok()) return status;
   restorer.RestoreNodes(members_);
   if (absl::Status status = restorer.RestoreRounds(keys_, rounds_); !status.ok()) return status;
   absl::Status status =
@@ -123,11 +123,19 @@ std::map<std::string, size_t> SchedulerCore::TableSizes() const {
 
 void SchedulerCore::On(const Started&) {
   if (!start_error_.ok()) return StopAtOnce(LogLevel::kError, start_error_, std::string(start_error_.message()));
-  if (StopIfOver()) return;
+  if (IsOverBefore()) return members_.PublishKeys();
   const RecoveredState& state = state_log_.state();
   if (state.is_running()) JobRestorer(state).RestoreMembers(members_);
   members_.PublishKeys();
   context_.Persist(TermRecord{job_.term(), job_.job()});
+  if (std::optional<SettingsRecord> settings = JobRestorer(state).NewSettings(overlay_); settings.has_value()) {
+    if (!state.is_running() && !state.settings.empty()) {
+      context_.LogWarning(absl::StrCat("the settings of ", overlay_.file_name,
+                                       " are others than before: nodes that have joined already must start again"));
+    }
+    context_.Persist(*std::move(settings));
+  }
+  if (!state.is_running()) JobRestorer(state).RestoreNodes(members_);
   const std::string name = absl::StrCat("job '", job_.job(), "', term ", job_.term().value());
   if (!state.is_running()) {
     return context_.LogInfo(absl::StrCat(name, ": waiting for ", members_.table().start_with(), " of ",
@@ -140,6 +148,7 @@ void SchedulerCore::On(const Started&) {
                                 CountOf(rounds_.bindings(), "open binding"), "; waiting for its ",
                                 CountOf(state.members.size(), "node")));
   epochs_.Resume(state.planned_epoch);
+  if (IsDone()) End();
 }
 
 void SchedulerCore::StopAtOnce(LogLevel level, const absl::Status& status, const std::string& why) {
@@ -148,12 +157,14 @@ void SchedulerCore::StopAtOnce(LogLevel level, const absl::Status& status, const
   job_.Stop();
 }
 
-bool SchedulerCore::StopIfOver() {
+bool SchedulerCore::IsOverBefore() {
   const std::optional<EndRecord>& end = state_log_.state().end;
   if (begins_another_ || !end.has_value() || end->end == JobEnd::kFailed) return false;
-  StopAtOnce(LogLevel::kWarning, absl::OkStatus(),
-             absl::StrCat("job '", job_.job(), "' is over: ", end->reason,
-                          "; nothing is left to do. `banyan scheduler --another` begins another one of this name"));
+  over_before_ = absl::AlreadyExistsError(
+      absl::StrCat("job '", job_.job(), "' is over: ", end->reason,
+                   "; nothing is left to do. `banyan scheduler --another` begins another one of this name"));
+  context_.LogWarning(std::string(over_before_->message()));
+  job_.BeOver();
   return true;
 }
 
@@ -331,8 +342,10 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
       absl::StrCat(members_.NameOf(node), " has left (", PrintableText(message.reason, kMaxReasonBytes), ")");
   context_.LogInfo(why);
   if (job_.IsStarting()) return LeaveBeforeStart(node);
+  const bool is_member = members_.table().Find(node).is_member;
   members_.Leave(node, message.asked_for);
   if (!job_.IsRunning()) return;
+  if (is_member) context_.Persist(LeaveRecord{node, message.asked_for});
   transfers_.OnMembersChanged();
   epochs_.OnLeave(node, why, message.asked_for);
   if (IsDone()) End();
@@ -437,8 +450,8 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   context_.Persist(EndRecord{reason, is_asked_for ? JobEnd::kStopped : JobEnd::kFailed});
   members_.Broadcast(job_.MakeJobFailed());
   policies_.DropPlan();
-  policies_.reconfigurator().Refuse(absl::StrCat("the job has failed: ", reason));
-  context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
+  policies_.reconfigurator().Refuse(job_.DescribeEnd());
+  context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, job_.DescribeEnd());
 }
 
 void SchedulerCore::OnSlowStorage(size_t held) {
@@ -477,9 +490,9 @@ std::string SchedulerCore::DescribeStorage() const {
 void SchedulerCore::StopAfterFarewell() {
   // Nodes hear of the end when it is durable.
   if (!context_.outbox.IsAllDurable()) return;
-  farewell_.Begin(context_.now);
+  farewell_.Begin(context_.now, over_before_.has_value());
   if (stop_.has_value() || !farewell_.IsDue(context_.now, members_.table())) return;
-  stop_ = job_.EndStatus();
+  stop_ = over_before_.value_or(job_.EndStatus());
   StopIfDurable();
 }
 

@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
 #include "scheduler/epochs/epoch_changer.h"
@@ -65,8 +66,9 @@ struct SchedulerOptions {
   size_t least_tail_bytes = StateLog::kLeastTailBytes;
   // Stops some time after the job is over, instead of telling of it until it is asked to stop.
   bool ends_with_job = false;
-  // Begins another job when the records say that the last one is done or was stopped, instead of stopping at once. One
-  // that has failed is followed by another in any case.
+  // Begins another job when the records say that the last one is done or was stopped. Else that is told to nodes for as
+  // long as one may be silent, and the core stops with ALREADY_EXISTS. One that has failed is followed by another in
+  // any case.
   bool begins_another = true;
   // What the files of the overlay's `precision` say.
   std::optional<PrecisionFiles> precision = std::nullopt;
@@ -111,7 +113,7 @@ class SchedulerCore : public Protocol {
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
   void On(const StopRequested&) {
-    // The job goes on when the scheduler is back.
+    if (!job_.IsOver()) context_.LogInfo(absl::StrCat("asked to stop; job '", job_.job(), "' goes on when it is back"));
     stop_ = absl::OkStatus();
     policies_.DropPlan();
     StopIfDurable();
@@ -234,8 +236,8 @@ class SchedulerCore : public Protocol {
   std::string DescribeStorage() const;
   // Does not start: the driver is told why, or OK when nothing is left to do.
   void StopAtOnce(LogLevel level, const absl::Status& status, const std::string& why);
-  // Returns whether the records say that the job is over and that no other one is to begin. Stops then.
-  bool StopIfOver();
+  // Returns whether the records say that the job is over and that no other one is to begin. Only says so from then on.
+  bool IsOverBefore();
   // Stops when the job is over and has been for long enough.
   void StopAfterFarewell();
   // Stops if that is wanted and all that was said of the end is durable.
@@ -247,7 +249,8 @@ class SchedulerCore : public Protocol {
   absl::Status start_error_;
   SchedulerContext context_;
   StateLog state_log_;
-  std::optional<absl::Status> stop_;  // with which the core is to stop
+  std::optional<absl::Status> stop_;         // with which the core is to stop
+  std::optional<absl::Status> over_before_;  // likewise, of a job that was over before this start
   const bool ends_with_job_;
   const bool begins_another_;
   const std::string keyless_address_;

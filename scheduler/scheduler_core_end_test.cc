@@ -99,7 +99,7 @@ TEST(SchedulerEndTest, WhoReportsALateWorkerBeforeTheEndIsToldWithIt) {
   harness.Receive(2, Leave{"its workers are done"});
   ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
   EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].job_is_over);
-  EXPECT_THAT(harness.Sent<JoinRefused>(1)[0].reason, HasSubstr("restart the scheduler"));
+  EXPECT_THAT(harness.Sent<JoinRefused>(1)[0].reason, HasSubstr("`banyan scheduler --another`"));
   ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
   EXPECT_EQ(harness.Sent<JoinRefused>(2)[0].reason, "all nodes have finished")
       << "what it said before it left is of workers that are done";
@@ -228,9 +228,20 @@ TEST(SchedulerEndTest, AnOperatorsStopIsNoFailureAndStandsForLaterStarts) {
   harness.Advance(Farewell::kLeast);
   ASSERT_TRUE(harness.stopped().has_value());
   EXPECT_TRUE(harness.stopped()->ok());
+  EXPECT_TRUE(harness.HasLog("job 'test' was stopped by an operator: enough"));
+  EXPECT_FALSE(harness.HasLog("failed"));
   SchedulerHarness next(MeshOverlay(2), EndsWithJob(harness.stored()));
+  // Nodes that were started again with it must not wait for ever.
+  next.Receive(1, SchedulerHarness::JoinOf(1, 2));
+  ASSERT_THAT(next.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(next.Sent<JoinRefused>(1)[0].job_is_over);
+  next.Receive(kAnother, StatusRequest{});
+  EXPECT_THAT(next.Sent<StatusReply>(kAnother), SizeIs(1));
+  EXPECT_FALSE(next.stopped().has_value()) << "others may come";
+  next.Advance(MeshOverlay(2).membership.lost_after);
   ASSERT_TRUE(next.stopped().has_value());
-  EXPECT_TRUE(next.stopped()->ok());
+  EXPECT_EQ(next.stopped()->code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(next.stopped()->message()), HasSubstr("`banyan scheduler --another` begins another one"));
   EXPECT_TRUE(next.HasLog("is over: stopped by an operator: enough; nothing is left to do"));
   EXPECT_THAT(next.history(), IsEmpty());
   SchedulerOptions another = EndsWithJob(harness.stored());
@@ -252,7 +263,6 @@ TEST(SchedulerEndTest, ASnapshotKeepsThatTheJobIsOver) {
   StoredRecords snapshot;
   snapshot.snapshot = MakeSnapshot(*state);
   SchedulerHarness next(overlay, EndsWithJob(snapshot));
-  ASSERT_TRUE(next.stopped().has_value());
   EXPECT_TRUE(next.HasLog("is over: all nodes have left"));
 }
 

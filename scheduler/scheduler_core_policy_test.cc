@@ -385,7 +385,7 @@ TEST(SchedulerReconfigureTest, RefusalsChangeNothing) {
       {"nodes: [{name: n1}, {name: n2}]", "address"},
       {absl::StrReplaceAll(MeshYaml(3), {{"name: n3", "name: n4"}}), "nodes[2] (n3).name cannot change while"},
       {MeshYaml(3, "policy: {lease_seconds: 9}\n"), "policy.lease_seconds cannot change"},
-      {MeshYaml(3, "aggregation: {op: sum}\n"), "aggregation cannot change"},
+      {MeshYaml(3, "aggregation: {op: sum}\n"), "aggregation.op cannot change"},
       {MeshYaml(3, "topology: {planner: custom, trees: [{root: n1, reduce: {n2: n1}}]}\n"), "there is no such plan"},
   };
   for (const auto& [yaml, why] : refused) {
@@ -426,7 +426,7 @@ TEST(SchedulerReconfigureTest, AnsweredWhenTheJobFailsMeanwhile) {
   harness.Receive(kOperator, Reconfigure{MeshYaml(2), "new.yaml"});
   harness.Receive(ConnectionId(kOperator.value() + 1), StopJob{});
   ASSERT_THAT(harness.Sent<OperatorReply>(kOperator), SizeIs(1));
-  EXPECT_THAT(harness.Sent<OperatorReply>(kOperator)[0].text, HasSubstr("the job has failed"));
+  EXPECT_THAT(harness.Sent<OperatorReply>(kOperator)[0].text, HasSubstr("was stopped by an operator"));
   harness.ComputeWaiting();
   EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
 }

@@ -1,6 +1,11 @@
 // What a job costs in storage, however long it runs, and how a restart finds it.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -10,6 +15,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 constexpr int kNodes = 2;
@@ -91,6 +97,75 @@ TEST_F(SchedulerStorageTest, ALongTailOfEarlierStartsIsReplacedAtOnce) {
   SchedulerHarness after(MeshOverlay(kNodes), harness_.stored(), /*least_tail_bytes=*/100);
   EXPECT_FALSE(after.stored().snapshot.empty());
   EXPECT_THAT(after.records(), SizeIs(0));
+}
+
+// A restart, or the takeover of a scheduler that stood by with another file.
+TEST(SchedulerSettingsTest, ARunningJobKeepsItsSettings) {
+  SchedulerHarness first(MeshOverlay(kNodes, "aggregation: {op: mean}\n"));
+  first.StartJob(kNodes);
+  SchedulerHarness other(MeshOverlay(kNodes, "aggregation: {op: sum}\n"), first.stored());
+  ASSERT_TRUE(other.stopped().has_value());
+  EXPECT_EQ(other.stopped()->code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.stopped()->message()),
+              HasSubstr("aggregation.op is mean in the running job, and sum in test.yaml"));
+  EXPECT_THAT(other.history(), SizeIs(0));
+  SchedulerHarness same(MeshOverlay(kNodes, "aggregation: {op: mean}\ntopology: {planner: star}\n"), first.stored());
+  EXPECT_FALSE(same.stopped().has_value());
+  EXPECT_TRUE(same.HasLog("back with"));
+}
+
+TEST(SchedulerSettingsTest, ARunningJobOfAnEarlierReleaseHasThemFromNowOn) {
+  SchedulerHarness first(MeshOverlay(kNodes));
+  first.StartJob(kNodes);
+  StoredRecords stored = first.stored();
+  std::erase_if(stored.tail, [](const std::string& bytes) {
+    return std::holds_alternative<SettingsRecord>(*DecodeStateRecord(bytes));
+  });
+  SchedulerHarness second(MeshOverlay(kNodes, "aggregation: {op: sum}\n"), stored);
+  EXPECT_FALSE(second.stopped().has_value());
+  SchedulerHarness third(MeshOverlay(kNodes), second.stored());
+  EXPECT_TRUE(third.stopped().has_value());
+}
+
+TEST(SchedulerSettingsTest, BeforeTheStartTheFileMayChangeAndWhoHasJoinedStartsAgain) {
+  SchedulerHarness first(MeshOverlay(kNodes, "aggregation: {op: mean}\n"));
+  first.Receive(1, SchedulerHarness::JoinOf(1));
+  for (const char* more : {"aggregation: {op: sum}\n", "aggregation: {op: mean}\n"}) {
+    SCOPED_TRACE(more);
+    SchedulerHarness second(MeshOverlay(kNodes, more), first.stored());
+    ASSERT_FALSE(second.stopped().has_value());
+    second.Receive(1, SchedulerHarness::JoinOf(1));
+    const bool is_other = absl::StrContains(more, "sum");
+    EXPECT_THAT(second.Sent<JoinAccepted>(1), SizeIs(is_other ? 0 : 1)) << "it has the former settings";
+    second.Receive(1, SchedulerHarness::JoinOf(1, 2));
+    second.Receive(2, SchedulerHarness::JoinOf(2));
+    EXPECT_THAT(second.Sent<PolicyPublished>(2), SizeIs(1));
+  }
+}
+
+TEST(SchedulerSettingsTest, AnotherJobMayHaveOtherSettingsAndOtherNodes) {
+  SchedulerHarness first(MeshOverlay(3));
+  first.StartJob(3);
+  first.Receive(SchedulerHarness::ConnectionOf(90), StopJob{"enough"});
+  SchedulerHarness second(MeshOverlay(2, "aggregation: {op: sum}\n"), first.stored());
+  ASSERT_FALSE(second.stopped().has_value()) << *second.stopped();
+  for (const int node : {1, 2}) second.Receive(node, SchedulerHarness::JoinOf(node, 2));
+  EXPECT_THAT(second.Sent<PolicyPublished>(1), SizeIs(1));
+  SchedulerHarness again(MeshOverlay(2, "aggregation: {op: sum}\n"), second.stored());
+  EXPECT_FALSE(again.stopped().has_value()) << *again.stopped();
+}
+
+TEST(SchedulerSettingsTest, WhoHasLeftHasLeftAfterARestartToo) {
+  SchedulerHarness first(MeshOverlay(kNodes));
+  first.StartJob(kNodes);
+  first.Receive(1, Leave{"its workers are done", false});
+  SchedulerHarness second(MeshOverlay(kNodes), first.stored());
+  second.Receive(2, SchedulerHarness::JoinOf(2));
+  EXPECT_THAT(second.Sent<MembershipUpdate>(2).back().waiting_for, SizeIs(0));
+  second.Receive(2, Leave{"its workers are done", false});
+  EXPECT_TRUE(second.HasLog("the job is done"));
+  SchedulerHarness third(MeshOverlay(kNodes), SchedulerOptions{.stored = second.stored(), .begins_another = false});
+  EXPECT_TRUE(third.HasLog("is over: all nodes have left"));
 }
 
 }  // namespace

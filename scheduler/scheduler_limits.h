@@ -45,6 +45,8 @@ inline constexpr size_t kMaxReportMemoryRows = 64;
 inline constexpr size_t kMaxReportNameBytes = 64;
 // At most this many lines about rejected messages are logged in an interval. The others are counted.
 inline constexpr int kMaxRejectionLines = 10;
+// So many different ones are known again when they come again.
+inline constexpr size_t kMostRejectionsKept = 256;
 inline constexpr absl::Duration kRejectionLineInterval = absl::Seconds(10);
 // A member whose connection went down has at least this long to join again.
 inline constexpr absl::Duration kLeastSuspectAfter = absl::Seconds(1);

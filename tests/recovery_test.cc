@@ -473,5 +473,20 @@ TEST_F(BusyJobTest, NodesThatDieAmongManyRoundsAreInEachResultOnceOrNot) {
   Round({2}, {SumOf({2})});
 }
 
+// The epoch without n3 begins a moment after the answer, and the scheduler does not live to see it, or just so.
+TEST_F(RecoveryTest, ARemovalOutlivesTheScheduler) {
+  Round({0, 1, 2});
+  const std::unique_ptr<ChildProcess> remove =
+      job_.StartCommand("remove", {"remove", "n3", "--scheduler", job_.scheduler_address()});
+  EXPECT_TRUE(remove->WaitUntilEnded(kPatience));
+  EXPECT_EQ(remove->failure(), "") << job_.LogOf("remove");
+  JobFixture::Kill(job_.scheduler());
+  job_.StartScheduler();
+  job_.WaitForLog("n3", "was removed from the job");
+  EXPECT_TRUE(job_.node(2).WaitUntilEnded(kPatience));
+  trainers_[2].reset();
+  TrainUntilTogether({0, 1});
+}
+
 }  // namespace
 }  // namespace banyan

@@ -29,6 +29,7 @@
 #include "runtime/protocol_host.h"
 #include "runtime/records/directory_record_store.h"
 #include "runtime/records/durable_file.h"
+#include "scheduler/job_restorer.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/state/recovered_state.h"
@@ -148,7 +149,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
               &flags.stay);
   line.Switch("another",
               "begin another job of the same name when the state says that the last one is over: done or stopped. Else "
-              "that ends at once with exit code 0; after a job that failed another one begins in any case",
+              "it tells nodes so and ends with exit code 3; after a job that failed another one begins in any case",
               &flags.another);
   line.Switch("check", "read the file and plan, say what it would do, and end", &flags.check);
   for (const char* of_a_run : {"port-file", "report", "log-level", "log-json", "stay", "another"})
@@ -202,6 +203,20 @@ struct Storage {
   std::unique_ptr<RecordStore> store;          // none: nothing survives
 };
 
+// Says whether this file may go on with the job of whoever leads; false while nothing is known of that.
+absl::StatusOr<bool> FitsLeader(const OverlayConfig& overlay, EtcdRecordStore& store) {
+  const absl::StatusOr<StoredRecords> stored = store.Peek();
+  if (!stored.ok()) return false;
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(*stored, overlay.job, NodeNames(overlay));
+  absl::Status status = state.status();
+  if (state.ok()) status = JobRestorer(*state).CheckSettings(overlay);
+  if (absl::IsFailedPrecondition(status)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot stand by: ", status.message(), " (all schedulers of a job need the same file)"));
+  }
+  return state.ok() && !state->settings.empty();
+}
+
 // Waits until this process leads, if several could. CANCELLED when it was asked to end meanwhile.
 absl::StatusOr<Storage> PrepareEtcd(const SchedulerFlags& flags, const OverlayConfig& overlay,
                                     const std::string& listen, const StopSignals& signals, const LogFunction& log) {
@@ -210,12 +225,16 @@ absl::StatusOr<Storage> PrepareEtcd(const SchedulerFlags& flags, const OverlayCo
   storage.leadership = std::make_unique<EtcdLeadership>(
       std::make_unique<EtcdClient>(config.etcd, config.lease / kAnswersPerLease, flags.etcd), overlay.job,
       LeaderName(listen), config.lease);
-  if (absl::Status status = WaitForLeadership(signals, *storage.leadership, log); !status.ok()) return status;
   const RecordSeal seal =
       flags.security.has_value() ? RecordSeal(flags.security->keys.secret_key, overlay.job) : RecordSeal();
-  storage.store =
-      std::make_unique<EtcdRecordStore>(std::make_unique<EtcdClient>(config.etcd, kStoreTimeout, flags.etcd),
-                                        overlay.job, storage.leadership->fence(), storage.leadership.get(), seal);
+  const auto new_client = [&] { return std::make_unique<EtcdClient>(config.etcd, kStoreTimeout, flags.etcd); };
+  const EtcdLeadership& leadership = *storage.leadership;
+  const StandbyCheck check = [&] {
+    EtcdRecordStore store(new_client(), overlay.job, LeaderFence(), &leadership, seal);
+    return FitsLeader(overlay, store);
+  };
+  if (absl::Status status = WaitForLeadership(signals, *storage.leadership, log, check); !status.ok()) return status;
+  storage.store = std::make_unique<EtcdRecordStore>(new_client(), overlay.job, leadership.fence(), &leadership, seal);
   return storage;
 }
 
@@ -333,7 +352,7 @@ int RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, cons
   const StopSignals signals;
   const absl::Status status = RunScheduler(flags, overlay, place, signals, out);
   if (!status.ok()) PrintFailure(status, err);
-  return DaemonExitCode(status, signals);
+  return absl::IsAlreadyExists(status) ? kExitJobIsOver : DaemonExitCode(status, signals);
 }
 
 // Who listens beyond this machine has keys, and they are those of the overlay.

@@ -149,6 +149,13 @@ absl::StatusOr<StoredRecords> EtcdRecordStore::Open() {
   return stored;
 }
 
+absl::StatusOr<StoredRecords> EtcdRecordStore::Peek() {
+  const absl::StatusOr<uint64_t> generation = ReadGeneration();
+  if (!generation.ok()) return generation.status();
+  generation_ = *generation;
+  return generation_ == 0 ? StoredRecords() : ReadRecords();
+}
+
 absl::StatusOr<StoredRecords> EtcdRecordStore::ReadRecords() {
   StoredRecords stored;
   std::string snapshot_bytes;

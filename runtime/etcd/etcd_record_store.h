@@ -43,6 +43,9 @@ class EtcdRecordStore : public RecordStore {
                   RecordSeal seal = {});
 
   absl::StatusOr<StoredRecords> Open() override;
+  // Returns what is stored now, and changes nothing: for a process that does not lead. Any error may come of a leader
+  // that writes meanwhile. This is not to be opened then.
+  absl::StatusOr<StoredRecords> Peek();
   absl::Status Append(const std::vector<std::string>& records) override;
   absl::Status Replace(const std::string& snapshot) override;
 

@@ -108,6 +108,16 @@ TEST_F(EtcdRecordStoreTest, HoldsOneGeneration) {
   EXPECT_EQ(etcd().Values()[kGeneration], "3");
 }
 
+TEST_F(EtcdRecordStoreTest, WhoDoesNotLeadMayLook) {
+  EtcdRecordStore before(etcd().NewApi(), "test", LeaderFence(), storage_.leadership.get());
+  EXPECT_EQ(*before.Peek(), StoredRecords());
+  MakeRecords();
+  const auto values = etcd().Values();
+  EtcdRecordStore other(etcd().NewApi(), "test", LeaderFence(), storage_.leadership.get());
+  EXPECT_EQ(*other.Peek(), old_);
+  EXPECT_EQ(etcd().Values(), values);
+}
+
 // The outcome of a change that ends with the process after any of its calls: all or nothing.
 class CrashTest : public EtcdRecordStoreTest {
  protected:

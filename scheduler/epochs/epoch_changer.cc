@@ -40,6 +40,8 @@ void EpochChanger::Resume(Epoch planned) {
   // Orders whose epoch had not begun.
   for (const Member& member : table().all()) {
     if (member.is_member && member.is_removed) causes_.FallOut(now(), member.id, WhyRemoved(member));
+    if (!member.is_member || member.state != MemberState::kLeft) continue;
+    OnLeave(member.id, absl::StrCat(member.name, " has left"), !member.has_left_for_good);
   }
   if (planned == parts_.job->epoch()) return;
   causes_.Add(now(), "the scheduler was restarted while membership changed");

@@ -34,7 +34,7 @@ JoinVerdict RefusalFor(std::string reason) {
 
 JoinVerdict JobIsOver() {
   JoinVerdict refusal;
-  refusal.reason = "the job is over: its members have finished; restart the scheduler for a new one";
+  refusal.reason = "the job is over; `banyan scheduler --another` begins another one of its name";
   refusal.job_is_over = true;
   return refusal;
 }
@@ -238,7 +238,7 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
   JoinVerdict refused;
   if (job_->phase() == JobPhase::kEnded && !membership_.HasFinished(join)) return JobIsOver();
   if (job_->phase() == JobPhase::kFailed && !membership_.Knows(join)) {
-    refused.reason = absl::StrCat("job failed: ", job_->failure().message(), "; restart the job");
+    refused.reason = absl::StrCat(job_->DescribeEnd(), "; restart the job");
     return refused;
   }
   const Origin origin = OriginOf(connection);

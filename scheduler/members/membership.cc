@@ -62,7 +62,8 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
     return Refuse(absl::StrCat("this connection is that of node '", Find(*owner).name, "'"));
   }
   if (member.is_spent && member.incarnation == join.incarnation) {
-    return Refuse(absl::StrCat("node '", member.name, "' was part of a job that has ended; restart the node"));
+    return Refuse(absl::StrCat("node '", member.name,
+                               "' was part of another job, which has ended or never begun; restart the node"));
   }
   if (member.is_removed) {
     return Refuse(
@@ -208,7 +209,9 @@ void Membership::RestoreStarted(Timestamp now, const std::vector<EpochMember>& m
     member.barriers_before = restored.barriers_before;
     member.has_had_workers = true;
     member.last_heard = now;
-    SetState(member, MemberState::kExpected);
+    member.has_left_for_good = restored.departed == Departed::kForGood;
+    SetState(member, restored.departed == Departed::kNo ? MemberState::kExpected : MemberState::kLeft);
+    if (member.state == MemberState::kLeft) continue;
     Watch(restored.node, now + options_.lost_after);
     is_watched_[restored.node.value() - 1] = true;
   }

@@ -1,7 +1,9 @@
 #include "scheduler/policy/overlay_change.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 
@@ -9,6 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "proto/compression/codec_traits.h"
+#include "proto/compression/ratio_controller_kind.h"
+#include "proto/session_messages.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -26,6 +31,12 @@ std::string Text(bool value) { return value ? "true" : "false"; }
 std::string Text(int64_t value) { return absl::StrCat(value); }
 std::string Text(int value) { return absl::StrCat(value); }
 std::string Text(double value) { return absl::StrFormat("%.6g", value); }
+// As many digits as tell it from all other numbers.
+std::string Exactly(double value) {
+  char digits[32] = {};
+  return std::string(digits, std::to_chars(std::begin(digits), std::end(digits), value).ptr);
+}
+std::string Exactly(absl::Duration value) { return absl::FormatDuration(value); }
 std::string Text(ShareRule value) { return value == ShareRule::kQuality ? "quality" : "balanced"; }
 std::string Text(RateEstimator value) { return NameOf(value); }
 std::string Text(absl::Duration value) { return absl::FormatDuration(value); }
@@ -80,7 +91,6 @@ void CompareNodes(const OverlayConfig& was, const OverlayConfig& is, Comparison&
     comparison.Fixed(node + "name", a.name, b.name);
     comparison.Fixed(node + "address", a.address, b.address);
     comparison.Fixed(node + "listen", a.listen, b.listen);
-    comparison.Fixed(node + "workers", a.workers, b.workers);
     comparison.Fixed(node + "up_mbps", a.up_cap_bps, b.up_cap_bps);
     comparison.Fixed(node + "down_mbps", a.down_cap_bps, b.down_cap_bps);
     comparison.Free(node + "public_key", a.public_key, b.public_key);
@@ -149,20 +159,70 @@ void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, int64_t el
   }
 }
 
-void CompareTransport(const TransportConfig& was, const TransportConfig& is, Comparison& comparison) {
-  comparison.Fixed("transport.connections", was.connections, is.connections);
-  comparison.Fixed("transport.bytes_per_connection", was.bytes_per_connection, is.bytes_per_connection);
-  comparison.Fixed("transport.window_bytes", was.window_bytes, is.window_bytes);
-  comparison.Fixed("transport.early_bytes", was.early_bytes, is.early_bytes);
-  comparison.Fixed("transport.relay_bytes", was.relay_bytes, is.relay_bytes);
+const char* NameOf(NotFiniteRule rule) {
+  return rule == NotFiniteRule::kKeep ? "keep" : rule == NotFiniteRule::kSkip ? "skip" : "fail";
 }
 
-void CompareMembership(const MembershipConfig& was, const MembershipConfig& is, Comparison& comparison) {
-  comparison.Fixed("membership.start_with", was.start_with, is.start_with);
-  comparison.Fixed("membership.heartbeat_seconds", was.heartbeat, is.heartbeat);
-  comparison.Fixed("membership.lost_after_seconds", was.lost_after, is.lost_after);
-  comparison.Fixed("membership.scheduler_lost_after_seconds", was.scheduler_lost_after, is.scheduler_lost_after);
-  comparison.Fixed("membership.least", was.least, is.least);
+void AddAggregation(const AggregationConfig& config, JobSettings& settings) {
+  settings["aggregation.op"] = std::string(NameOf(config.op));
+  settings["aggregation.learning_rate"] = Exactly(config.learning_rate);
+  settings["aggregation.momentum"] = Exactly(config.momentum);
+  settings["aggregation.beta1"] = Exactly(config.beta1);
+  settings["aggregation.beta2"] = Exactly(config.beta2);
+  settings["aggregation.epsilon"] = Exactly(config.epsilon);
+  settings["aggregation.weight_decay"] = Exactly(config.weight_decay);
+  settings["aggregation.not_finite"] = NameOf(config.not_finite);
+  settings["aggregation.quorum"] = Exactly(config.quorum);
+  settings["aggregation.grace_seconds"] = Exactly(config.grace);
+  settings["aggregation.fixed_order"] = Text(config.fixed_order);
+}
+
+std::string TextOf(const CompressionRule& rule) {
+  std::string text = absl::StrCat(rule.keys, ": ", TraitsOf(rule.codec)->name, ", ", NameOf(rule.controller));
+  for (const ControllerNumber& number : rule.numbers)
+    absl::StrAppend(&text, ", ", number.name, " ", Exactly(number.value));
+  if (rule.selection == TopKSelection::kSampled) absl::StrAppend(&text, ", sampled");
+  if (rule.error_feedback.has_value()) absl::StrAppend(&text, ", error_feedback ", Text(*rule.error_feedback));
+  return text;
+}
+
+void AddCompression(const CompressionConfig& config, JobSettings& settings) {
+  settings["compression.least_elements"] = absl::StrCat(config.least_elements);
+  settings["compression.rules"] = Text(
+      absl::StrJoin(config.rules, "; ", [](std::string* out, const CompressionRule& rule) { *out += TextOf(rule); }));
+}
+
+void AddTransport(const TransportConfig& config, JobSettings& settings) {
+  settings["transport.connections"] = Text(config.connections);
+  settings["transport.bytes_per_connection"] = Text(config.bytes_per_connection);
+  settings["transport.window_bytes"] = Text(config.window_bytes);
+  settings["transport.early_bytes"] = Text(config.early_bytes);
+  settings["transport.relay_bytes"] = Text(config.relay_bytes);
+}
+
+void AddMembership(const MembershipConfig& config, JobSettings& settings) {
+  settings["membership.start_with"] = Text(config.start_with);
+  settings["membership.heartbeat_seconds"] = Exactly(config.heartbeat);
+  settings["membership.lost_after_seconds"] = Exactly(config.lost_after);
+  settings["membership.scheduler_lost_after_seconds"] = Exactly(config.scheduler_lost_after);
+  settings["membership.least"] = Text(config.least);
+}
+
+// The votes that a profile asks for, which the file itself does not say.
+void AddVotes(const VoteRules& rules, JobSettings& settings) {
+  settings["precision.profile (its votes)"] = absl::StrCat(
+      "family ", static_cast<int>(rules.family), ", gate ", static_cast<int>(rules.gate), ", sender_threshold ",
+      Exactly(rules.sender_threshold), ", result_margin ", Exactly(rules.result_margin), ", aggregate ",
+      static_cast<int>(rules.aggregate), ", tie ", static_cast<int>(rules.tie));
+}
+
+// Calls `differs` with the name and the two values of the first setting that both have and that differs.
+template <typename Differs>
+void FindDifference(const JobSettings& was, const JobSettings& is, const Differs& differs) {
+  for (const auto& [name, value] : was) {
+    const auto found = is.find(name);
+    if (found != is.end() && found->second != value) return differs(name, value, found->second);
+  }
 }
 
 }  // namespace
@@ -196,20 +256,42 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   comparison.Free("multipath.auxiliary_queue_length", running.multipath.auxiliary_queue_length,
                   wanted.multipath.auxiliary_queue_length);
   CompareChunks(running, wanted, element_bytes, comparison);
-  if (running.aggregation != wanted.aggregation) {
-    comparison.Refuse("aggregation", "its op or a parameter of it differs");
-  }
-  if (running.compression != wanted.compression) {
-    comparison.Refuse("compression", "its rules or its least_elements differ");
-  }
-  if (running.trimming != wanted.trimming) comparison.Refuse("trimming", "its policy or a parameter of it differs");
-  comparison.Fixed("precision.profile", running.precision.profile, wanted.precision.profile);
-  comparison.Fixed("precision.binding", running.precision.binding, wanted.precision.binding);
-  CompareTransport(running.transport, wanted.transport, comparison);
-  CompareMembership(running.membership, wanted.membership, comparison);
-  comparison.Fixed("policy.lease_seconds", running.policy.lease, wanted.policy.lease);
-  comparison.Fixed("policy.rounds_in_flight", running.policy.rounds_in_flight, wanted.policy.rounds_in_flight);
+  FindDifference(FixedSettings(running), FixedSettings(wanted),
+                 [&comparison](const std::string& name, const std::string& was, const std::string& is) {
+                   comparison.Fixed(name, was, is);
+                 });
   return comparison.Take();
+}
+
+JobSettings FixedSettings(const OverlayConfig& overlay) {
+  JobSettings settings;
+  for (const NodeConfig& node : overlay.nodes) {
+    settings[absl::StrCat("nodes (", node.name, ").workers")] = absl::StrCat(node.workers);
+  }
+  AddAggregation(overlay.aggregation, settings);
+  AddCompression(overlay.compression, settings);
+  settings["trimming.policy"] = NameOf(overlay.trimming.policy);
+  settings["trimming.queue_bytes"] = absl::StrCat(overlay.trimming.queue_bytes);
+  settings["trimming.share"] = Exactly(overlay.trimming.share);
+  settings["precision.profile"] = Text(overlay.precision.profile);
+  settings["precision.binding"] = Text(overlay.precision.binding);
+  if (overlay.low_bit.has_value()) AddVotes(*overlay.low_bit, settings);
+  AddTransport(overlay.transport, settings);
+  AddMembership(overlay.membership, settings);
+  settings["policy.lease_seconds"] = Exactly(overlay.policy.lease);
+  settings["policy.rounds_in_flight"] = absl::StrCat(overlay.policy.rounds_in_flight);
+  return settings;
+}
+
+absl::Status CompareSettings(const JobSettings& recorded, const JobSettings& now, const std::string& file_name) {
+  absl::Status status;
+  FindDifference(recorded, now, [&](const std::string& name, const std::string& was, const std::string& is) {
+    status = absl::FailedPreconditionError(absl::StrCat(
+        name, " is ", was, " in the running job, and ", is, " in ", file_name,
+        ": it cannot change while a job runs. Bring the old file back. To begin another job with this one, end the "
+        "running job first (`banyan stop`, then --another), or begin with a new state"));
+  });
+  return status;
 }
 
 }  // namespace banyan

@@ -1,5 +1,5 @@
-// Compares the overlay of a running job with the one that `banyan reconfigure` brings, and says whether the job can
-// change to it. Pure function.
+// Compares the overlay of a running job with the one that `banyan reconfigure` or another start of the scheduler
+// brings, and says whether the job can change to it. Pure functions.
 #ifndef BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
 #define BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/state/state_record.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -20,6 +21,14 @@ namespace banyan {
 // `element_bytes` are those of the widest element of the job's tensors.
 absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
                                                          int64_t element_bytes = 4);
+
+// Returns the settings that the job's results and its nodes rest on, by their names in the file: nodes take them when
+// they join, and all members must have the same.
+JobSettings FixedSettings(const OverlayConfig& overlay);
+
+// Compares the settings that a job has with those that the scheduler would give it now. FAILED_PRECONDITION names the
+// first that differs, with both values, and says what to do. Settings that only one of them has are no difference.
+absl::Status CompareSettings(const JobSettings& recorded, const JobSettings& now, const std::string& file_name);
 
 }  // namespace banyan
 

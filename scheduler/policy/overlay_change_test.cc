@@ -79,8 +79,8 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
                                 "scheduler.address",
                                 "nodes[1] (b).name",
                                 "nodes[1] (b).address",
-                                "aggregation",
-                                "compression cannot",
+                                "aggregation.op cannot change while the job runs (from mean to sum)",
+                                "compression.rules cannot",
                                 "transport.conne",
                                 "policy.lease_seconds ",
                                 "membership.heartbeat_seconds"};
@@ -92,6 +92,47 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
     EXPECT_THAT(std::string(refusal.message()), ::testing::StartsWith(fields[i]));
     EXPECT_THAT(std::string(refusal.message()), HasSubstr("stop the job and start it with the new file"));
   }
+}
+
+TEST(OverlayChangeTest, EachSettingThatResultsRestOnIsNamedWithBothValues) {
+  const JobSettings running = FixedSettings(Parse(kRunning));
+  const std::pair<const char*, const char*> changes[] = {
+      {"op: mean", "op: sum"},
+      {"op: mean", "op: mean, not_finite: skip"},
+      {"op: mean", "op: mean, quorum: 0.5, not_finite: skip"},
+      {"op: mean", "op: sgd, learning_rate: 0.01000001"},
+      {"chunks:", "compression: {codec: topk, ratio: 0.1}\nchunks:"},
+      {"chunks:", "compression: {codec: fp16, least_elements: 7}\nchunks:"},
+      {"chunks:", "trimming: {policy: off}\nchunks:"},
+      {"address: 'tcp://10.0.0.2:1'", "address: 'tcp://10.0.0.2:1', workers: 2"},
+      {"connections: 2", "connections: auto"},
+      {"connections: 2", "connections: 2, relay_bytes: 1000000"},
+      {"chunks:", "membership: {lost_after_seconds: 7}\nchunks:"},
+      {"lease_seconds: 1", "lease_seconds: 1, rounds_in_flight: 4"},
+  };
+  const char* const differences[] = {"aggregation.op is mean in the running job, and sum in new.yaml: it cannot change",
+                                     "aggregation.not_finite is keep in the running job, and skip in",
+                                     "aggregation.not_finite is keep",
+                                     "aggregation.learning_rate is 0.01 in the running job, and 0.01000001 in",
+                                     "compression.rules is (none) in the running job, and *: topk, fixed",
+                                     "compression.least_elements is 1024 in the running job, and 7 in",
+                                     "trimming.policy is deadline in the running job, and off in",
+                                     "nodes (b).workers is 1 in the running job, and 2 in",
+                                     "transport.connections is 2 in the running job, and (default) in",
+                                     "transport.relay_bytes is 64000000 in the running job, and 1000000 in",
+                                     "membership.lost_after_seconds is 5s in the running job, and 7s in",
+                                     "policy.rounds_in_flight is 1 in the running job, and 4 in"};
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    const OverlayConfig now = Parse(absl::StrReplaceAll(kRunning, {{changes[i].first, changes[i].second}}));
+    const absl::Status refusal = CompareSettings(running, FixedSettings(now), "new.yaml");
+    EXPECT_EQ(refusal.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refusal.message()), ::testing::StartsWith(differences[i]));
+    EXPECT_FALSE(CompareOverlays(Parse(kRunning), now).ok()) << "a reconfiguration refuses the same";
+  }
+  EXPECT_TRUE(CompareSettings(running, FixedSettings(Parse(absl::StrReplaceAll(kRunning, {{"mbps: 10", "mbps: 20"}}))),
+                              "new.yaml")
+                  .ok());
+  EXPECT_TRUE(CompareSettings({{"of an earlier release", "1"}}, running, "new.yaml").ok());
 }
 
 TEST(OverlayChangeTest, TakesNewNodesAndRefusesOtherLinksAndFewerNodes) {

@@ -96,6 +96,7 @@ class Replay {
     state_.next_barrier = 0;
     state_.members.clear();
     state_.removed_nodes.clear();
+    state_.settings.clear();
     return absl::OkStatus();
   }
 
@@ -139,6 +140,29 @@ class Replay {
     return is_change ? absl::OkStatus() : absl::DataLossError("a removal that changes nothing");
   }
 
+  absl::Status operator()(const LeaveRecord& record) {
+    const auto member = std::find_if(state_.members.begin(), state_.members.end(),
+                                     [&record](const EpochMember& candidate) { return candidate.node == record.node; });
+    if (member == state_.members.end()) return absl::DataLossError("a node that has left and is no member");
+    member->departed = record.is_asked_for ? Departed::kAsked : Departed::kForGood;
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(SettingsRecord record) {
+    if (state_.is_running()) {
+      for (auto& [name, value] : record.settings) {
+        if (!state_.settings.emplace(name, std::move(value)).second)
+          return absl::DataLossError("a setting that changes");
+      }
+      return absl::OkStatus();
+    }
+    const bool has_others = !state_.settings.empty();
+    state_.settings = std::move(record.settings);
+    if (!has_others) return absl::OkStatus();
+    for (const auto& [node, known] : state_.nodes) state_.spent_nodes.insert(node);
+    return absl::OkStatus();
+  }
+
   absl::Status operator()(SummaryRecord record) {
     if (record.last_epoch < state_.last_epoch || record.last_policy < state_.last_policy) {
       return absl::DataLossError("a summary that knows less than what comes before it");
@@ -158,6 +182,7 @@ class Replay {
     state_.plan_policy = record.plan_policy;
     state_.removed_nodes = std::move(record.removed_nodes);
     state_.end = std::move(record.end);
+    state_.settings = std::move(record.settings);
     return absl::OkStatus();
   }
 
@@ -176,36 +201,38 @@ class Replay {
   RecoveredState& state_;
 };
 
-// Checks that the record is of this job and these nodes.
-absl::Status CheckPlace(const StateRecord& record, const std::string& job, const std::vector<std::string>& node_names) {
-  if (const auto* term = std::get_if<TermRecord>(&record); term != nullptr && term->job != job) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the records are of job '", term->job, "', not of '", job, "'; give each job a state of its own"));
-  }
-  const auto* node = std::get_if<NodeRecord>(&record);
-  if (node == nullptr) return absl::OkStatus();
-  const size_t position = node->node.value();
-  // A reconfiguration may have added it: CheckAdded looks when all is read.
-  if (position > node_names.size()) return absl::OkStatus();
-  if (position >= 1 && position <= node_names.size() && node_names[position - 1] == node->name) return absl::OkStatus();
+// Checks that the record is of this job.
+absl::Status CheckJob(const StateRecord& record, const std::string& job) {
+  const auto* term = std::get_if<TermRecord>(&record);
+  if (term == nullptr || term->job == job) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("node ", position, " was '", node->name,
-                   "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add new "
-                   "ones at the end, or begin with a new state"));
+      absl::StrCat("the records are of job '", term->job, "', not of '", job, "'; give each job a state of its own"));
+}
+
+// Checks that the nodes of the job that is not over are where the overlay has them, or were added by a reconfiguration:
+// JobRestorer knows its names.
+absl::Status CheckNodes(const RecoveredState& state, const std::vector<std::string>& node_names) {
+  for (const auto& [node, record] : state.nodes) {
+    const size_t position = node.value();
+    if (position == 0) return absl::DataLossError("a node without a number");
+    if (state.spent_nodes.count(node) > 0) continue;
+    if (position <= node_names.size() && node_names[position - 1] == record.name) continue;
+    if (position <= node_names.size()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("node ", position, " was '", record.name,
+                       "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add "
+                       "new ones at the end, or begin with a new state"));
+    }
+    if (state.overlay.has_value()) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "node ", position, " was '", record.name,
+        "' and the overlay has fewer nodes; bring them back at the end of `nodes`, or begin with a new state"));
+  }
+  return absl::OkStatus();
 }
 
 // A key may have many open leases, and those of all keys may be more than one record may have.
 constexpr size_t kMostBindingsOfARecord = size_t{1} << 16;
-
-// Checks that a reconfiguration has added the nodes that the overlay does not have; JobRestorer knows its names.
-absl::Status CheckAdded(const RecoveredState& state, const std::vector<std::string>& node_names) {
-  if (state.overlay.has_value() || state.nodes.empty()) return absl::OkStatus();
-  const auto& [last, record] = *state.nodes.rbegin();
-  if (last.value() <= node_names.size()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "node ", last.value(), " was '", record.name,
-      "' and the overlay has fewer nodes; bring them back at the end of `nodes`, or begin with a new state"));
-}
 
 }  // namespace
 
@@ -235,7 +262,8 @@ std::string MakeSnapshot(RecoveredState state) {
   }
   add(SummaryRecord{state.last_epoch, state.last_policy, std::move(state.spent_nodes), state.rounds.closed(),
                     state.next_barrier, std::move(state.overlay), std::move(state.members), state.planned_epoch,
-                    state.plan_policy, std::move(state.removed_nodes), std::move(state.end)});
+                    state.plan_policy, std::move(state.removed_nodes), std::move(state.end),
+                    std::move(state.settings)});
   return EncodeSnapshot(std::move(records));
 }
 
@@ -245,7 +273,7 @@ absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, c
   const auto replay = [&](const std::vector<std::string>& records, const std::string& of) {
     for (size_t i = 0; i < records.size(); ++i) {
       absl::StatusOr<StateRecord> record = DecodeStateRecord(records[i]);
-      absl::Status status = record.ok() ? CheckPlace(*record, job, node_names) : record.status();
+      absl::Status status = record.ok() ? CheckJob(*record, job) : record.status();
       if (status.ok()) status = ApplyStateRecord(*std::move(record), state);
       if (status.ok()) continue;
       return absl::Status(status.code(),
@@ -259,7 +287,7 @@ absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, c
     if (absl::Status status = replay(*records, " in the snapshot"); !status.ok()) return status;
   }
   if (absl::Status status = replay(stored.tail, ""); !status.ok()) return status;
-  if (absl::Status status = CheckAdded(state, node_names); !status.ok()) return status;
+  if (absl::Status status = CheckNodes(state, node_names); !status.ok()) return status;
   if (state.is_running() && state.members.empty() && state.last_epoch == state.planned_epoch) {
     return absl::DataLossError(
         "the records have a running job without members, as earlier releases wrote them; begin with a new state");

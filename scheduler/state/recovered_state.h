@@ -37,6 +37,7 @@ struct RecoveredState {
   Epoch planned_epoch;               // the last one that has a plan
   PolicyVersion plan_policy;         // of that plan
   std::set<NodeId> removed_nodes;    // by an operator
+  JobSettings settings;              // of the job that runs or is about to
   std::optional<EndRecord> end;      // how the last job ended, when no other one has begun
 
   bool is_running() const { return !policies.empty(); }
@@ -56,7 +57,8 @@ std::string MakeSnapshot(RecoveredState state);
 
 // Replays the snapshot, if there is one, and the records after it. `node_names` are those of the overlay, in order.
 // DATA_LOSS names a record that is malformed or contradicts those before it. FAILED_PRECONDITION names one that does
-// not fit: it is of another job, or of a node at another position in the overlay.
+// not fit: it is of another job, or of a node at another position in the overlay. Nodes of jobs that are over may be
+// anywhere.
 absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, const std::string& job,
                                                   const std::vector<std::string>& node_names);
 

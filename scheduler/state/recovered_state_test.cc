@@ -235,5 +235,33 @@ TEST(RecoveredStateTest, RefusesAnotherJobAndMovedNodes) {
   EXPECT_FALSE(Replay({NodeRecord{NodeId(0), "n0", "", Incarnation(1)}}).ok());
 }
 
+TEST(RecoveredStateTest, NodesOfAJobThatIsOverMayBeAnywhere) {
+  const auto state = Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(3), "n3", "", Incarnation(1)},
+                             NodeRecord{NodeId(1), "n2", "", Incarnation(1)}, EndRecord{"over", JobEnd::kDone},
+                             TermRecord{Term(2), "test"}, NodeRecord{NodeId(2), "n2", "", Incarnation(2)}});
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_THAT(state->spent_nodes, testing::ElementsAre(NodeId(1), NodeId(3)));
+}
+
+TEST(RecoveredStateTest, KnowsWhoHasLeft) {
+  EXPECT_EQ(Replay(RunningJob({LeaveRecord{NodeId(1), false}}))->members.at(0).departed, Departed::kForGood);
+  EXPECT_EQ(Replay(RunningJob({LeaveRecord{NodeId(1), true}}))->members.at(0).departed, Departed::kAsked);
+  EXPECT_FALSE(Replay(RunningJob({LeaveRecord{NodeId(9), true}})).ok());
+}
+
+TEST(RecoveredStateTest, SettingsStayWhileTheJobRuns) {
+  const SettingsRecord mean = {{{"op", "mean"}}};
+  const SettingsRecord sum = {{{"op", "sum"}}};
+  const auto joining =
+      Replay({TermRecord{Term(1), "test"}, mean, NodeRecord{NodeId(1), "n1", "", Incarnation(1)}, sum});
+  ASSERT_TRUE(joining.ok()) << joining.status();
+  EXPECT_EQ(joining->settings, sum.settings);
+  EXPECT_THAT(joining->spent_nodes, testing::ElementsAre(NodeId(1))) << "it has joined under other settings";
+  EXPECT_EQ(Replay(RunningJob({mean, SettingsRecord{{{"least", "2"}}}}))->settings,
+            (JobSettings{{"least", "2"}, {"op", "mean"}}));
+  EXPECT_FALSE(Replay(RunningJob({mean, sum})).ok());
+  EXPECT_THAT(Replay(RunningJob({mean, EndRecord{"over"}}))->settings, IsEmpty());
+}
+
 }  // namespace
 }  // namespace banyan

@@ -26,7 +26,12 @@ void StateLog::Restore(RecoveredState state, const StoredRecords& stored) {
   state_ = std::move(state);
   snapshot_bytes_ = stored.snapshot.size();
   tail_bytes_ = 0;
-  for (const std::string& record : stored.tail) tail_bytes_ += record.size() + kRecordOverheadBytes;
+  tail_entries_ = 0;
+  for (const std::string& bytes : stored.tail) {
+    tail_bytes_ += bytes.size() + kRecordOverheadBytes;
+    const absl::StatusOr<StateRecord> record = DecodeStateRecord(bytes);
+    if (record.ok()) tail_entries_ += EntriesIn(*record);
+  }
 }
 
 std::string StateLog::Append(const StateRecord& record) {

@@ -42,7 +42,7 @@ class StateLog {
   RecoveredState state_;
   size_t snapshot_bytes_ = 0;
   size_t tail_bytes_ = 0;
-  size_t tail_entries_ = 0;  // bindings and closed rounds that this start has written
+  size_t tail_entries_ = 0;  // bindings and closed rounds of the records after the snapshot
 };
 
 }  // namespace banyan

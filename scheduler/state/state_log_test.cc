@@ -40,7 +40,9 @@ class RandomHistory {
       case 2:
         return AnyBarrier();
       case 3:
-        return random_.Chance(0.5) ? AnyEpoch() : AnyRemoval();
+        if (random_.Chance(0.4)) return AnyEpoch();
+        if (random_.Chance(0.5)) return AnyRemoval();
+        return LeaveRecord{members_[random_.Below(members_.size())], random_.Chance(0.5)};
       case 4:
         if (random_.Chance(0.1)) return End();
         return AnyKeys();
@@ -235,6 +237,27 @@ TEST(StateLogTest, ALongTailFromBeforeMakesASnapshotDue) {
   stored.snapshot = std::string(8000, 'y');
   log.Restore(RecoveredState(), stored);
   EXPECT_FALSE(log.IsSnapshotDue());
+}
+
+TEST(StateLogTest, EntriesOfEarlierStartsCountToo) {
+  constexpr uint32_t kKeys = 1000;
+  StateLog log(/*least_tail_bytes=*/size_t{1} << 30);
+  StoredRecords stored;
+  const auto append = [&](const StateRecord& record) { stored.tail.push_back(log.Append(record)); };
+  BeginJob(kKeys, append);
+  for (Round round(0); !log.IsSnapshotDue(); round = round.Next()) {
+    BindingsRecord bound;
+    ClosedRecord closed;
+    for (KeyId key(1); key <= KeyId(kKeys); key = key.Next()) {
+      bound.bindings.push_back({key, round, round, PolicyVersion(1), Attempt(0), 0});
+      closed.rounds.push_back({key, round});
+    }
+    append(bound);
+    append(closed);
+    // A scheduler that restarts often must not begin to count anew each time.
+    log.Restore(log.state(), stored);
+    ASSERT_LT(round, Round(StateLog::kMostTailEntries / kKeys));
+  }
 }
 
 // A long run, as the scheduler writes it: all keys move from round to round. BANYAN_LONG runs a day: 10^8 rounds of

@@ -21,11 +21,20 @@ void FillMember(const EpochMember& member, state::EpochMember& filled) {
   filled.set_incarnation(member.incarnation.value());
   filled.set_joined_in(member.joined_in.value());
   filled.set_barriers_before(member.barriers_before);
+  filled.set_departed(static_cast<uint32_t>(member.departed));
 }
 
 void FillEnd(const EndRecord& record, state::End& filled) {
   filled.set_reason(record.reason);
   filled.set_end(static_cast<uint32_t>(record.end));
+}
+
+void FillSettings(const JobSettings& settings, state::Settings& filled) {
+  for (const auto& [name, value] : settings) {
+    state::Setting& added = *filled.add_settings();
+    added.set_name(name);
+    added.set_value(value);
+  }
 }
 
 struct Encoder {
@@ -127,6 +136,11 @@ struct Encoder {
     to.mutable_removed()->set_node(record.node.value());
     to.mutable_removed()->set_is_back(record.is_back);
   }
+  void operator()(const LeaveRecord& record) {
+    to.mutable_left()->set_node(record.node.value());
+    to.mutable_left()->set_is_asked_for(record.is_asked_for);
+  }
+  void operator()(const SettingsRecord& record) { FillSettings(record.settings, *to.mutable_settings()); }
   void operator()(const SummaryRecord& record) {
     state::Summary& summary = *to.mutable_summary();
     summary.set_last_epoch(record.last_epoch.value());
@@ -145,6 +159,7 @@ struct Encoder {
     summary.set_plan_policy(record.plan_policy.value());
     for (const NodeId node : record.removed_nodes) summary.add_removed_nodes(node.value());
     if (record.end.has_value()) FillEnd(*record.end, *summary.mutable_end());
+    FillSettings(record.settings, *summary.mutable_settings());
   }
 };
 
@@ -201,16 +216,30 @@ StateRecord ReadBarrier(const state::Barrier& from) {
   return record;
 }
 
-EpochMember ReadMember(const state::EpochMember& from) {
-  return {NodeId(from.node()), Incarnation(from.incarnation()), Epoch(from.joined_in()), from.barriers_before()};
+JobSettings ReadSettings(const state::Settings& from) {
+  JobSettings settings;
+  for (const state::Setting& setting : from.settings()) settings[setting.name()] = setting.value();
+  return settings;
 }
 
-StateRecord ReadEpochStart(const state::EpochStart& from) {
+template <typename Message>
+absl::Status ReadMembers(const Message& from, std::vector<EpochMember>& members) {
+  for (const state::EpochMember& member : from.members()) {
+    if (member.departed() > static_cast<uint32_t>(Departed::kForGood)) {
+      return Malformed("a member that has left in an unknown way");
+    }
+    members.push_back({NodeId(member.node()), Incarnation(member.incarnation()), Epoch(member.joined_in()),
+                       member.barriers_before(), static_cast<Departed>(member.departed())});
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StateRecord> ReadEpochStart(const state::EpochStart& from) {
   EpochRecord record;
   record.epoch = Epoch(from.epoch());
-  for (const state::EpochMember& member : from.members()) record.members.push_back(ReadMember(member));
+  if (absl::Status status = ReadMembers(from, record.members); !status.ok()) return status;
   record.reason = from.reason();
-  return record;
+  return StateRecord(std::move(record));
 }
 
 absl::StatusOr<StateRecord> ReadEpochPlan(const state::EpochPlan& from) {
@@ -264,7 +293,8 @@ absl::StatusOr<StateRecord> ReadSummary(const state::Summary& from) {
   }
   record.next_barrier = from.next_barrier();
   if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
-  for (const state::EpochMember& member : from.members()) record.members.push_back(ReadMember(member));
+  if (absl::Status status = ReadMembers(from, record.members); !status.ok()) return status;
+  record.settings = ReadSettings(from.settings());
   record.planned_epoch = Epoch(from.planned_epoch());
   record.plan_policy = PolicyVersion(from.plan_policy());
   for (const uint32_t node : from.removed_nodes()) record.removed_nodes.insert(NodeId(node));
@@ -300,6 +330,7 @@ std::string EncodeStateRecord(const StateRecord& record) {
   if (std::holds_alternative<EpochPlanRecord>(record)) message.mutable_epoch_plan();
   if (std::holds_alternative<BindingsRecord>(record)) message.mutable_bindings();
   if (std::holds_alternative<ClosedRecord>(record)) message.mutable_closed();
+  if (std::holds_alternative<SettingsRecord>(record)) message.mutable_settings();
   std::visit(Encoder{message}, record);
   return message.SerializeAsString();
 }
@@ -333,6 +364,10 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return ReadEpochPlan(message.epoch_plan());
     case state::StateRecord::kRemoved:
       return StateRecord(RemovedRecord{NodeId(message.removed().node()), message.removed().is_back()});
+    case state::StateRecord::kLeft:
+      return StateRecord(LeaveRecord{NodeId(message.left().node()), message.left().is_asked_for()});
+    case state::StateRecord::kSettings:
+      return StateRecord(SettingsRecord{ReadSettings(message.settings())});
     case state::StateRecord::kCut:
       return ReadCut(message.cut());
     case state::StateRecord::kSummary:

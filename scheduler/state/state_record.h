@@ -112,12 +112,20 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
+// Whether a member has left on purpose: it is one until the next epoch.
+enum class Departed : uint8_t {
+  kNo,
+  kAsked,    // somebody has stopped it
+  kForGood,  // its work is done
+};
+
 // One start of a node as a member of an epoch.
 struct EpochMember {
   NodeId node;
   Incarnation incarnation;
   Epoch joined_in;               // the epoch with which it became a member
   uint64_t barriers_before = 0;  // that the job had passed by then: the node counts its own ones from 0
+  Departed departed = Departed::kNo;
   friend bool operator==(const EpochMember&, const EpochMember&) = default;
 };
 
@@ -145,6 +153,23 @@ struct RemovedRecord {
   friend bool operator==(const RemovedRecord&, const RemovedRecord&) = default;
 };
 
+// A member has left on purpose.
+struct LeaveRecord {
+  NodeId node;
+  bool is_asked_for = false;
+  friend bool operator==(const LeaveRecord&, const LeaveRecord&) = default;
+};
+
+// Settings of the overlay by name, as text: those that a running job rests on, which cannot change while it runs.
+using JobSettings = std::map<std::string, std::string>;
+
+// What settings the job has, besides those recorded before. While the job does not run they are all that count, and who
+// has joined under others cannot go on.
+struct SettingsRecord {
+  JobSettings settings;
+  friend bool operator==(const SettingsRecord&, const SettingsRecord&) = default;
+};
+
 // The rounds of one key that are closed everywhere.
 struct ClosedRounds {
   Round first_open;        // all rounds before are closed
@@ -170,12 +195,13 @@ struct SummaryRecord {
   PolicyVersion plan_policy;           // of that plan
   std::set<NodeId> removed_nodes;
   std::optional<EndRecord> end;  // of the last job, when no other one has begun
+  JobSettings settings;
   friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
 };
 
-using StateRecord =
-    std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord, BarrierRecord,
-                 EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord, CutRecord>;
+using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
+                                 BarrierRecord, EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord,
+                                 CutRecord, LeaveRecord, SettingsRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS

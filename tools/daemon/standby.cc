@@ -9,6 +9,8 @@ namespace {
 
 // A part of the shortest lease, so that the wait for its end counts most.
 constexpr int kTryIntervalMs = 250;
+// What is stored may be large.
+constexpr int kTriesPerCheck = 8;
 
 bool StopsWithin(const StopSignals& signals, int milliseconds) {
   pollfd entry = {.fd = signals.fd(), .events = POLLIN, .revents = 0};
@@ -22,9 +24,11 @@ bool IsNews(const absl::Status& status, const absl::Status& told) {
 
 }  // namespace
 
-absl::Status WaitForLeadership(const StopSignals& signals, Leadership& leadership, const LogFunction& log) {
+absl::Status WaitForLeadership(const StopSignals& signals, Leadership& leadership, const LogFunction& log,
+                               const StandbyCheck& check) {
   absl::Status told;
-  while (!signals.received()) {
+  bool is_checked = !check;
+  for (int tries = 0; !signals.received(); ++tries) {
     const absl::Status status = leadership.Campaign();
     if (status.ok()) {
       log(LogLevel::kInfo, "this process leads now");
@@ -35,6 +39,11 @@ absl::Status WaitForLeadership(const StopSignals& signals, Leadership& leadershi
       log(absl::IsUnavailable(status) ? LogLevel::kWarning : LogLevel::kInfo,
           absl::StrCat("standing by: ", status.message()));
       told = status;
+    }
+    if (!is_checked && absl::IsAlreadyExists(status) && tries % kTriesPerCheck == 0) {
+      const absl::StatusOr<bool> may = check();
+      if (!may.ok()) return may.status();
+      is_checked = *may;
     }
     if (StopsWithin(signals, kTryIntervalMs)) break;
   }

@@ -17,11 +17,14 @@ using ::testing::ElementsAre;
 
 class StandbyTest : public testing::Test {
  protected:
-  absl::Status Wait(std::deque<absl::Status> campaigns) {
+  absl::Status Wait(std::deque<absl::Status> campaigns, const StandbyCheck& check = {}) {
     FakeLeadership leadership(std::move(campaigns));
-    return WaitForLeadership(signals_, leadership, [this](LogLevel level, absl::string_view text) {
-      log_.push_back(absl::StrCat(level == LogLevel::kWarning ? "warning: " : "", text));
-    });
+    return WaitForLeadership(
+        signals_, leadership,
+        [this](LogLevel level, absl::string_view text) {
+          log_.push_back(absl::StrCat(level == LogLevel::kWarning ? "warning: " : "", text));
+        },
+        check);
   }
 
   const StopSignals signals_;
@@ -43,6 +46,24 @@ TEST_F(StandbyTest, TellsOnceThatNobodyCanBeAsked) {
 TEST_F(StandbyTest, GivesUpWhereTryingIsNoUse) {
   const absl::Status refused = absl::PermissionDeniedError("no");
   EXPECT_EQ(Wait({refused}), refused);
+}
+
+TEST_F(StandbyTest, WhoMayNotFollowTheLeaderDoesNotStandBy) {
+  const absl::Status a = absl::AlreadyExistsError("a leads");
+  const absl::Status other = absl::FailedPreconditionError("another file");
+  int asked = 0;
+  EXPECT_EQ(Wait({a, a},
+                 [&]() -> absl::StatusOr<bool> {
+                   ++asked;
+                   return other;
+                 }),
+            other);
+  EXPECT_EQ(asked, 1);
+  EXPECT_TRUE(Wait({a, a}, [&]() -> absl::StatusOr<bool> {
+                ++asked;
+                return true;
+              }).ok());
+  EXPECT_EQ(asked, 2);
 }
 
 TEST_F(StandbyTest, EndsWithASignal) {

@@ -55,6 +55,7 @@ PolicyRecord SamplePolicyRecord() {
 std::vector<StateRecord> StateRecordSamples() {
   return {TermRecord{Term(7), "job"},
           NodeRecord{NodeId(3), "n3", "tcp://10.0.0.3:1", Incarnation(~uint64_t{0})},
+          NodeRecord{NodeId(3), "n3", "tcp://10.0.0.3:1", Incarnation(1), "a key"},
           KeysRecord{KeyId(5), {{"fc1.weight é", 784}, {"fc1.bias", int64_t{1} << 40}}},
           KeysRecord{KeyId(7), {{"g", 3, {{{"q", 3}, {"none", 0}}, DataType::kFloat16}, {1, 2}}}},
           SamplePolicyRecord(),
@@ -75,6 +76,10 @@ std::vector<StateRecord> StateRecordSamples() {
           EpochRecord{Epoch(3),
                       {{NodeId(2), Incarnation(~uint64_t{0}), Epoch(1), 4}, {NodeId(4), Incarnation(7), Epoch(3)}},
                       "why"},
+          LeaveRecord{NodeId(3), true},
+          LeaveRecord{NodeId(3), false},
+          SettingsRecord{{{"aggregation.op", "mean"}, {"nodes (n1).workers", "2"}}},
+          SettingsRecord{},
           EpochRecord{},
           EpochPlanRecord{Epoch(3),
                           PolicyVersion(9),
@@ -89,11 +94,12 @@ std::vector<StateRecord> StateRecordSamples() {
                         {{KeyId(1), {Round(7), {Round(9), Round(11)}}}, {KeyId(2), {Round(~uint64_t{0}), {}}}},
                         5,
                         OverlayText{"nodes: []", "o.yaml"},
-                        {{NodeId(2), Incarnation(3), Epoch(1), 4}},
+                        {{NodeId(2), Incarnation(3), Epoch(1), 4, Departed::kForGood}},
                         Epoch(2),
                         PolicyVersion(8),
                         {NodeId(3)},
-                        EndRecord{"all have left", JobEnd::kDone}},
+                        EndRecord{"all have left", JobEnd::kDone},
+                        {{"aggregation.op", "mean"}}},
           SummaryRecord{}};
 }
 
