@@ -142,6 +142,9 @@ TEST_F(FetchingNodeTest, WhatWasTakenBackGoesInAgainWhenTheFetchFails) {
                  StateReleased{Term(7), kTransfer, 1, absl::StatusCode::kUnavailable, "nobody holds it any more"});
   cluster.Run();
   EXPECT_EQ(cluster.StatusOf(kFetch).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(cluster.StatusOf(cluster.Push(1, 1, kKey, {1})).code(), absl::StatusCode::kFailedPrecondition)
+      << "it has no state";
+  State(cluster, 1, WorkerShareState{RequestId((1 << 20) + 2), WorkerId(1), {}});
   const RequestId push = cluster.Push(1, 1, kKey, {1});
   for (uint32_t worker : {0, 1}) cluster.Push(2, worker, kKey, {100});
   EXPECT_EQ(cluster.Completion(push).round, Round(3));

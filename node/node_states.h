@@ -31,7 +31,7 @@ class NodeStates {
   // that is fetched between two of their gradients would lack one.
   void OnCall(StepContext& step, StateCall& call) {
     const auto* share = std::get_if<WorkerShareState>(&call);
-    if (share == nullptr || !has_quorum_) return workers_.OnCall(step, call);
+    if (share == nullptr || share->shape.parts.empty() || !has_quorum_) return workers_.OnCall(step, call);
     step.actions.emplace_back(
         std::in_place_type<CompleteRequest>,
         CompleteRequest{share->request,

@@ -36,6 +36,7 @@ class StateLink : public StateOutlet {
   void Ask(StepContext& step, StateTask task) override;
   void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override { return parts_.desk->fetching().PushedBy(worker); }
+  bool HasState(WorkerId worker) const override { return parts_.desk->fetching().HasState(worker); }
   bool HasMissedNothing(WorkerId worker) const override { return parts_.desk->fetching().HasMissedNothing(worker); }
   void Abstain(StepContext& step, WorkerId worker) override { parts_.desk->Fetch(step, worker); }
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override {

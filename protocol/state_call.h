@@ -21,7 +21,8 @@ namespace banyan {
 
 // ---- from workers ----
 
-// Names the worker's state. Completed at once.
+// Names the worker's state. Completed at once. Without parts it says that the worker needs none of others: it begins
+// with what it has.
 struct WorkerShareState {
   RequestId request;
   WorkerId worker;

@@ -33,7 +33,9 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
       epochs_(
           {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
-      transfers_({&job_, &members_, &policies_.policies(), &context_},
+      transfers_({&job_, &members_, &policies_.policies(), &keys_.table(), &rounds_,
+                  overlay_.aggregation.op != AggregationOp::kSum && overlay_.aggregation.op != AggregationOp::kMean,
+                  &context_},
                  [this](const std::string& why) { epochs_.Change(why); }),
       precision_(options.precision, &overlay_, &keys_.table(), &members_, &context_),
       traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {

@@ -247,6 +247,7 @@ TEST(PartitionTest, ANodeThatTheSchedulerDoesNotHearFallsOutUntilItIsHeardAgain)
   chain.job().WaitForLog("n3", "joins again as a new start");
   const std::unique_ptr<Session> back = chain.job().Open(2);
   std::vector<float> values(kElements, 1.0f);
+  EXPECT_EQ(back->ShareState({}), absl::OkStatus()) << "it sums numbers";
   EXPECT_EQ(back->Init("w", values).Wait(kPatience), absl::OkStatus());
   // From its first round on the others wait for it, so that it trains until the job ends.
   std::atomic<int> rounds = 0;

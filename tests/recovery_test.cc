@@ -53,7 +53,10 @@ float SumOf(const Nodes& nodes) {
 // The training process of one node.
 class Trainer {
  public:
-  Trainer(const JobFixture& job, size_t node) : node_(node), session_(job.Open(node)), values_(kElements) {}
+  Trainer(const JobFixture& job, size_t node) : node_(node), session_(job.Open(node)), values_(kElements) {
+    // It sums numbers, and needs nothing that others have.
+    Require(session_->ShareState({}), "a worker without a state");
+  }
 
   Ticket StartInit() { return session_->Init(kKey, std::vector<float>(kElements, 0.5f)); }
   void Push() {

@@ -83,6 +83,7 @@ class Node : private StateOutlet {
   void Ask(StepContext&, StateTask task) override;
   void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(1), Round(step)}}; }
+  bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return false; }
   void Abstain(StepContext&, WorkerId) override { WaitNoLonger(); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {

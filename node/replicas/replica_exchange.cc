@@ -96,7 +96,7 @@ void ReplicaExchange::OnRoundComplete(StepContext& step) {
 void ReplicaExchange::Settle(StepContext& step) {
   while (unsettled_ > 0) {
     --unsettled_;
-    fetcher_.OnWritten(step, {WorkerId(0), ChunkIndex(), true});
+    (void)fetcher_.OnWritten(step, {WorkerId(0), ChunkIndex(), true});
   }
   if (group_.empty() || is_changing_) return;
   if (fetcher_.phase() == StateFetcher::Phase::kComplete) return Finish(step);
@@ -163,6 +163,7 @@ void ReplicaExchange::OnPeerMessage(StepContext& step, const Message& message, c
 // ---- time ----
 
 void ReplicaExchange::OnDeadline(StepContext& step) {
+  server_.OnDeadline(step);
   fetcher_.OnDeadline(step);
   Settle(step);
   if (is_changing_) return;
@@ -172,11 +173,12 @@ void ReplicaExchange::OnDeadline(StepContext& step) {
 }
 
 Timestamp ReplicaExchange::NextDeadline() const {
-  if (is_changing_) return fetcher_.NextDeadline();
-  return std::min({fetcher_.NextDeadline(), held_until_, try_at_});
+  const Timestamp own = std::min(server_.NextDeadline(), fetcher_.NextDeadline());
+  return is_changing_ ? own : std::min({own, held_until_, try_at_});
 }
 
 void ReplicaExchange::Clear() {
+  server_.Clear();
   fetcher_.Clear();
   group_ = ReplicaSet();
   image_ = {};

@@ -184,6 +184,37 @@ TEST_F(ReplicaExchangeTest, AJoinerGetsParametersMomentsAndSteps) {
   EXPECT_EQ(joiner_.keys_.at(kFirst).fetched->first, Round(7));
 }
 
+TEST_F(ReplicaExchangeTest, ALargeReplicaIsReadInSeveralSteps) {
+  AggregationConfig adam;
+  adam.op = AggregationOp::kAdam;
+  KeyStates keys;
+  keys.emplace(kFirst, KeyState{TensorMemory(adam, 6 << 20), {}});
+  keys.at(kFirst).rounds.Rebase(Round(8));
+  Replicas replicas(&keys);
+  StepContext step = Step();
+  replicas.Lack(kFirst);
+  replicas.Take(step, kFirst, std::vector<uint8_t>(replicas.ImageBytes(kFirst)));
+  Node channel(NodeId(1));
+  ReplicaServer server(&replicas, &channel);
+  StateManifestWanted wanted;
+  wanted.route = {{kJoiner, NodeId(1)}, 0};
+  wanted.transfer = TransferId(5);
+  wanted.replica = {{kFirst, kFirst, Round(7)}};
+  server.OnManifestWanted(step, wanted);
+  EXPECT_THAT(channel.sent_, IsEmpty());
+  EXPECT_EQ(server.NextDeadline(), now_);
+  server.OnDeadline(step);
+  ASSERT_EQ(channel.sent_.size(), 1u);
+  EXPECT_EQ(std::get<StateManifest>(channel.sent_[0].first).hashes.size(),
+            StateLayout(replicas.ImageBytes(kFirst)).chunks());
+  EXPECT_EQ(server.NextDeadline(), kNever);
+  // A round may end meanwhile.
+  server.OnManifestWanted(step, wanted);
+  keys.at(kFirst).rounds.Rebase(Round(9));
+  server.OnDeadline(step);
+  EXPECT_TRUE(std::holds_alternative<StateRefused>(channel.sent_.back().first));
+}
+
 TEST_F(ReplicaExchangeTest, WhoIsElsewhereIsNotAsked) {
   givers_.at(NodeId(1)).SetRound(kFirst, Round(8));
   Begin();

@@ -11,17 +11,38 @@
 
 namespace banyan {
 void ReplicaServer::OnManifestWanted(StepContext& step, const StateManifestWanted& wanted) {
-  SourceRoute back = Reversed(wanted.route);
-  const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, wanted.replica);
-  if (!set.ok()) {
-    return outlet_->SendOnRoute(step,
-                                StateRefused{std::move(back), wanted.transfer, std::string(set.status().message())});
+  // A joiner that asks again waits for the last answer alone.
+  std::erase_if(manifests_,
+                [&](const Manifest& other) { return other.wanted.route.source() == wanted.route.source(); });
+  if (manifests_.size() >= kMostManifests) {
+    return outlet_->SendOnRoute(step, StateRefused{Reversed(wanted.route), wanted.transfer, "too many others fetch"});
   }
-  std::vector<uint64_t> hashes;
-  for (ChunkIndex chunk(0); set->layout().Has(chunk); chunk = chunk.Next()) {
-    hashes.push_back(DigestBytes(set->ReadChunk(*replicas_, chunk).bytes(), 0));
+  manifests_.push_back({step.now, wanted, {}});
+  if (manifests_.size() == 1) MakeManifests(step);
+}
+
+void ReplicaServer::MakeManifests(StepContext& step) {
+  int64_t left = kBytesPerStep;
+  while (!manifests_.empty() && left > 0) {
+    Manifest& first = manifests_.front();
+    SourceRoute back = Reversed(first.wanted.route);
+    // Between two steps a round may have come to its end.
+    const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, first.wanted.replica);
+    if (!set.ok()) {
+      outlet_->SendOnRoute(step,
+                           StateRefused{std::move(back), first.wanted.transfer, std::string(set.status().message())});
+      manifests_.pop_front();
+      continue;
+    }
+    for (ChunkIndex chunk(first.hashes.size()); left > 0 && set->layout().Has(chunk); chunk = chunk.Next()) {
+      first.hashes.push_back(DigestBytes(set->ReadChunk(*replicas_, chunk).bytes(), 0));
+      left -= set->layout().SizeOf(chunk);
+    }
+    if (first.hashes.size() < set->layout().chunks()) return;
+    outlet_->SendOnRoute(step,
+                         StateManifest{std::move(back), first.wanted.transfer, set->Shape(), std::move(first.hashes)});
+    manifests_.pop_front();
   }
-  outlet_->SendOnRoute(step, StateManifest{std::move(back), wanted.transfer, set->Shape(), std::move(hashes)});
 }
 
 void ReplicaServer::OnRequest(StepContext& step, const StateRequest& request) {

@@ -2,13 +2,18 @@
 // Thread-compatible; owned by ReplicaExchange.
 //
 // Invariants:
-// - It keeps nothing from one message to the next: each names the keys, and the rounds after which they are wanted.
-// - What is given is read in one step, when no optimizer's step is under way.
+// - Each message names the keys, and the rounds after which they are wanted. Nothing is kept from one to the next, but
+//   hashes of replicas too large to be read in one step: at most kMostManifests are being made.
+// - What is given is read when no optimizer's step is under way, at most about kBytesPerStep in one step.
 #ifndef BANYAN_NODE_REPLICAS_REPLICA_SERVER_H_
 #define BANYAN_NODE_REPLICAS_REPLICA_SERVER_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
 
+#include "core/time.h"
 #include "node/replicas/replica_set.h"
 #include "node/rounds/replicas.h"
 #include "node/state/state_outlet.h"
@@ -21,18 +26,34 @@ class ReplicaServer {
  public:
   // Of one request.
   static constexpr size_t kMostChunks = 8192;
+  static constexpr size_t kMostManifests = 64;
+  static constexpr int64_t kBytesPerStep = int64_t{64} << 20;
 
   // Both outlive this.
   ReplicaServer(const Replicas* replicas, StateChannel* outlet) : replicas_(replicas), outlet_(outlet) {}
 
   void OnManifestWanted(StepContext& step, const StateManifestWanted& wanted);
   void OnRequest(StepContext& step, const StateRequest& request);
+  // Goes on with the hashes of large replicas.
+  void OnDeadline(StepContext& step) {
+    if (step.now >= NextDeadline()) MakeManifests(step);
+  }
+  Timestamp NextDeadline() const { return manifests_.empty() ? kNever : manifests_.front().since; }
+  void Clear() { manifests_.clear(); }
 
  private:
+  struct Manifest {
+    Timestamp since;
+    StateManifestWanted wanted;
+    std::vector<uint64_t> hashes;  // so far
+  };
+
+  void MakeManifests(StepContext& step);
   void SendChunk(StepContext& step, const StateRequest& request, ChunkIndex chunk, Buffer bytes);
 
   const Replicas* replicas_;
   StateChannel* outlet_;
+  std::deque<Manifest> manifests_;
 };
 
 }  // namespace banyan

@@ -44,6 +44,15 @@ void StateExchange::OnCall(StepContext& step, const StateCall& call) {
 }
 
 void StateExchange::On(StepContext& step, const WorkerShareState& call) {
+  if (call.shape.parts.empty()) {
+    if (fetching_.count(call.worker) > 0) {
+      return outlet_->CompleteStateCall(step, call.request, absl::FailedPreconditionError("the worker fetches"), 0);
+    }
+    // It does not wait for the rounds with which others of this node are to begin.
+    FetchAnew(step);
+    outlet_->BeginAnywhere(step, call.worker);
+    return outlet_->CompleteStateCall(step, call.request, absl::OkStatus(), 0);
+  }
   outlet_->CompleteStateCall(step, call.request, server_.Share(call.worker, call.shape), 0);
 }
 
@@ -56,6 +65,7 @@ void StateExchange::Fetch(StepContext& step, const Queued& wanted) {
   if (shape == nullptr) return refuse(absl::FailedPreconditionError("the worker has not shared its state before"));
   if (fetching_.count(call.worker) > 0) return refuse(absl::FailedPreconditionError("the worker fetches already"));
   if (outlet_->HasMissedNothing(call.worker)) {
+    outlet_->BeginAnywhere(step, call.worker);
     return refuse(absl::NotFoundError("no round is over that this worker has missed"));
   }
   if (has_told_end_ || last_word_at_.has_value()) return queued_.push_back(wanted);
@@ -208,7 +218,7 @@ void StateExchange::EndCalls(StepContext& step, const absl::Status& status) {
   last_word_at_.reset();
   outlet_->AbstainFromAll(step);
   for (const auto& [worker, fetching] : std::exchange(fetching_, {})) {
-    outlet_->BeginAnywhere(step, worker);
+    if (absl::IsNotFound(status)) outlet_->BeginAnywhere(step, worker);
     server_.NoteFetched(worker);
     outlet_->CompleteStateCall(step, fetching.request, status, 0);
   }
@@ -253,11 +263,10 @@ void StateExchange::OnTimeout(StepContext& step, WorkerId worker) {
   }
   const auto timed_out = fetching_.extract(worker);
   fetcher_.RemoveWorker(worker);
-  // The others fetch anew: a worker that begins now has not waited for the rounds with which they are to begin.
+  // The scheduler takes what this node has said for the end of the fetch: the others fetch anew.
   outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
   ++fetch_;
   if (!FetchAnew(step)) outlet_->TellScheduler(step, StateWanted{fetch_});
-  outlet_->BeginAnywhere(step, worker);
   server_.NoteFetched(worker);
   outlet_->CompleteStateCall(step, timed_out.mapped().request, status, 0);
 }

@@ -15,7 +15,8 @@
 // and fetches anew.
 //
 // Invariants:
-// - While a worker fetches, its node abstains from the rounds that the worker does not begin with.
+// - While a worker fetches, its node abstains from the rounds that the worker does not begin with. So it does after a
+//   fetch that has failed, until another one ends well; one that has found no state at all lets the worker begin.
 // - A worker that fetches begins only when the scheduler has released the transfer whose state it has.
 // - It has a state only of rounds whose results its node has too: when those who gave it fall out, nobody can make
 //   other ones.
@@ -90,7 +91,10 @@ class StateExchange : private StateOutlet {
   void On(StepContext& step, const WorkerLeaveBoundary& call) { server_.OnLeave(step, call.worker); }
   void On(StepContext& step, const WorkerFetchState& call) { Fetch(step, {call, step.now + call.timeout}); }
   void On(StepContext& step, const WorkerStateRead& read) { server_.OnRead(step, read); }
-  void On(StepContext& step, const WorkerStateWritten& written) { fetcher_.OnWritten(step, written); }
+  void On(StepContext& step, const WorkerStateWritten& written) {
+    // Its call waits no longer, whatever its deadline is here.
+    if (!fetcher_.OnWritten(step, written) && fetching_.contains(written.worker)) OnTimeout(step, written.worker);
+  }
 
   // Hands on what this node says to itself, and tells of a fetch that has ended.
   void Settle(StepContext& step);
@@ -114,6 +118,7 @@ class StateExchange : private StateOutlet {
   void Ask(StepContext& step, StateTask task) override;
   void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override;
+  bool HasState(WorkerId worker) const override { return outlet_->HasState(worker); }
   bool HasMissedNothing(WorkerId worker) const override;
   void Abstain(StepContext& step, WorkerId worker) override;
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;

@@ -85,6 +85,8 @@ class TestNode : private StateOutlet {
   std::map<RequestId, std::pair<absl::Status, uint64_t>> completed;
   std::vector<std::string> engine;  // what the rest of the node was told
   std::set<WorkerId> young;         // workers that have missed nothing
+  std::set<WorkerId> late;          // workers that have no state
+  bool takes_chunks = true;         // its workers do
   bool has_results = true;          // of the rounds in the state
 
  private:
@@ -110,6 +112,7 @@ class TestNode : private StateOutlet {
     return {read.worker, std::nullopt, Buffer::CopyOfBytes(absl::MakeConstSpan(raw, hashes.size() * 8))};
   }
   WorkerStateWritten Written(const WriteState& write) {
+    if (!takes_chunks) return {write.worker, write.chunk, false};
     std::memcpy(memories.at(write.worker).data() + LayoutOf(write.worker).OffsetOf(write.chunk), write.bytes.data(),
                 write.bytes.size_bytes());
     return {write.worker, write.chunk, true};
@@ -125,6 +128,7 @@ class TestNode : private StateOutlet {
     EXPECT_TRUE(completed.emplace(request, std::make_pair(status, boundary)).second) << "node " << id_;
   }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return kPushed; }
+  bool HasState(WorkerId worker) const override { return late.count(worker) == 0; }
   bool HasMissedNothing(WorkerId worker) const override { return young.count(worker) > 0; }
   void Abstain(StepContext&, WorkerId) override { engine.push_back("abstain"); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
@@ -211,6 +215,39 @@ TEST_F(StateExchangeTest, WhoHasMissedNothingFetchesNothing) {
   EXPECT_TRUE(joiner_.told.empty());
   EXPECT_EQ(joiner_.StatusOf(joiner_.Fetch(kSecond)).code(), absl::StatusCode::kFailedPrecondition)
       << "it has shared nothing";
+}
+
+TEST_F(StateExchangeTest, AFetchThatFailsLeavesTheWorkerWithoutAState) {
+  joiner_.Share(kFirst, Nothing());
+  const RequestId fetch = joiner_.Fetch(kFirst);
+  joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kDataLoss, "those who had it are gone"});
+  EXPECT_EQ(joiner_.StatusOf(fetch), absl::DataLossError("those who had it are gone"));
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain from all"})) << "it begins nowhere";
+}
+
+TEST_F(StateExchangeTest, WhoTakesNoChunksDoesNotHaveTheState) {
+  joiner_.takes_chunks = false;
+  const RequestId fetch = FetchFromHolder();
+  EXPECT_EQ(joiner_.StatusOf(fetch).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "abstain from all"}));
+  const std::vector<FetchEnded> told = joiner_.TakeTold<FetchEnded>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_FALSE(told[0].has_state);
+}
+
+TEST_F(StateExchangeTest, WhoSharesNoPartsNeedsNoState) {
+  joiner_.Call(WorkerShareState{RequestId(99), kSecond, {}});
+  EXPECT_TRUE(joiner_.StatusOf(RequestId(99)).ok());
+  EXPECT_EQ(joiner_.engine, std::vector<std::string>{"begin anywhere"});
+  EXPECT_EQ(joiner_.StatusOf(joiner_.Fetch(kSecond)).code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(StateExchangeTest, WhoHasNoStateGivesNone) {
+  joiner_.Share(kFirst, Nothing());
+  joiner_.late.insert(kFirst);
+  joiner_.Hear(Sought());
+  EXPECT_EQ(joiner_.TakeTold<NoState>().size(), 1u) << "nobody waits for its boundary";
+  EXPECT_EQ(joiner_.StatusOf(joiner_.Reach(kFirst, 1200)).code(), absl::StatusCode::kFailedPrecondition);
 }
 
 TEST_F(StateExchangeTest, NobodySharesAState) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/digest.h"
+#include "node/rejection_log.h"
 
 namespace banyan {
 namespace {
@@ -51,6 +52,7 @@ absl::Status StateFetcher::AddWorker(StepContext& step, WorkerId worker, StateSh
     return absl::InvalidArgumentError("another worker of this node fetches a state of other parts or sizes");
   }
   workers_.insert(worker);
+  former_[worker] = writing_[worker];
   if (phase_ != Phase::kPulling && phase_ != Phase::kComplete) return absl::OkStatus();
   // What has come is not kept here, so it comes again; it does no harm to the workers that have it.
   for (ChunkIndex chunk(0); chunk < next_; chunk = chunk.Next()) {
@@ -70,6 +72,7 @@ void StateFetcher::RemoveWorker(WorkerId worker) {
 
 void StateFetcher::OnWorkerGone(WorkerId worker) {
   writing_.erase(worker);
+  former_.erase(worker);
   if (workers_.count(worker) > 0) RemoveWorker(worker);
 }
 
@@ -195,6 +198,10 @@ absl::Status StateFetcher::CheckShape(const StateShape& came, NodeId holder) con
 void StateFetcher::OnManifest(StepContext& step, const StateManifest& manifest) {
   if (phase_ != Phase::kNoManifest || manifest.transfer != transfer_) return;
   const NodeId holder = manifest.route.source();
+  if (!holders_.contains(holder)) {
+    return step.rejections.Reject("manifest of a state from a node that does not hold it",
+                                  absl::StrCat("from node ", holder.value()), step.actions);
+  }
   if (absl::Status status = CheckShape(manifest.shape, holder); !status.ok()) return Fail(std::move(status));
   manifest_from_ = holder;
   hashes_ = manifest.hashes;
@@ -344,15 +351,20 @@ void StateFetcher::Write(StepContext& step, ChunkIndex chunk, const Buffer& byte
   }
 }
 
-void StateFetcher::OnWritten(StepContext& step, const WorkerStateWritten& written) {
+bool StateFetcher::OnWritten(StepContext& step, const WorkerStateWritten& written) {
   // Answers come in order, also to what an earlier fetch has written.
   const auto worker = writing_.find(written.worker);
-  if (worker == writing_.end() || worker->second == 0) return;
+  if (worker == writing_.end() || worker->second == 0) return true;
   --worker->second;
-  if (phase_ != Phase::kPulling) return;
+  uint32_t& former = former_[written.worker];
+  const bool is_of_this = former == 0;
+  if (!is_of_this) --former;
+  if (is_of_this && !written.is_written && workers_.contains(written.worker)) return false;
+  if (phase_ != Phase::kPulling) return true;
   progress_at_ = step.now;
   CompleteIfWhole();
   Fill(step);
+  return true;
 }
 
 bool StateFetcher::IsWhole() const {

@@ -64,7 +64,8 @@ class StateFetcher {
   void OnManifest(StepContext& step, const StateManifest& manifest);
   void OnRefused(StepContext& step, const StateRefused& refused);
   void OnChunk(StepContext& step, const ChunkMessage& message, const Payload& payload);
-  void OnWritten(StepContext& step, const WorkerStateWritten& written);
+  // Returns false when the worker has not taken a chunk of this fetch, and so fetches no longer.
+  bool OnWritten(StepContext& step, const WorkerStateWritten& written);
   // What is on its way is lost, on all nodes until Resume: an epoch begins.
   void Pause() { is_paused_ = true; }
   void Resume(StepContext& step);
@@ -124,6 +125,7 @@ class StateFetcher {
   absl::Status failure_;
   std::set<WorkerId> workers_;            // that fetch
   std::map<WorkerId, uint32_t> writing_;  // chunks that are being written into the memory of each worker
+  std::map<WorkerId, uint32_t> former_;   // the first of these, which are of its fetch before
   StateShape shape_;
   StateLayout layout_;
   TransferId transfer_;

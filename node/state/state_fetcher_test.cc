@@ -87,6 +87,7 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   int lost_writes_ = 0;  // that the worker answers never
   int writes_ = 0;
   std::multimap<Timestamp, std::function<void(StepContext&)>> due_;
+  RejectionLog rejections_;
   StateFetcher fetcher_{{}, this};
 
  private:
@@ -94,6 +95,7 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   void CompleteStateCall(StepContext&, RequestId, absl::Status, uint64_t) override { FAIL() << "the exchange does"; }
   void SendStateChunk(StepContext&, ChunkMessage, Payload) override { FAIL() << "a joiner sends none"; }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {}; }
+  bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return false; }
   void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
@@ -152,7 +154,6 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   }
 
   Actions actions_;
-  RejectionLog rejections_;
 };
 
 TEST_F(StateFetcherTest, TakesAllFromOne) {
@@ -236,6 +237,17 @@ TEST_F(StateFetcherTest, WrongBytesFromAllAreAnErrorThatNamesThePart) {
   ASSERT_EQ(fetcher_.phase(), StateFetcher::Phase::kFailed);
   EXPECT_EQ(fetcher_.failure().code(), absl::StatusCode::kDataLoss);
   EXPECT_NE(fetcher_.failure().message().find("part 'adam'"), absl::string_view::npos) << fetcher_.failure();
+}
+
+TEST_F(StateFetcherTest, WhoHoldsNoStateDescribesNone) {
+  Make(100'000);
+  holders_[NodeId(2)] = {};
+  Begin();
+  StepContext step = Step();
+  fetcher_.OnManifest(step, {{{NodeId(7), kJoiner}, 0}, kTransfer, shape_, std::vector<uint64_t>(layout_.chunks())});
+  EXPECT_EQ(rejections_.total(), 1u);
+  Run();
+  ExpectComplete();
 }
 
 TEST_F(StateFetcherTest, APartThatDiffersIsAnErrorThatNamesIt) {

@@ -36,6 +36,8 @@ class StateOutlet : public StateChannel {
 
   // Returns the last round of each key that this worker has pushed.
   virtual std::vector<KeysPushed> PushedBy(WorkerId worker) const = 0;
+  // Says whether the worker has a training state: it has not come late, or has got one since.
+  virtual bool HasState(WorkerId worker) const = 0;
   // Says whether this worker begins with the first round of every key, so that it has missed nothing.
   virtual bool HasMissedNothing(WorkerId worker) const = 0;
   // This worker fetches, and pushes nothing for now: the node abstains from each key if it has no others.
@@ -49,7 +51,7 @@ class StateOutlet : public StateChannel {
   virtual bool HasResultsOf(const std::vector<KeysPushed>& pushed) const = 0;
   // This worker pushes the rounds after these.
   virtual void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) = 0;
-  // This worker has no state: it pushes from the first rounds that the node has not contributed to.
+  // This worker begins with what it has, from the first rounds that the node has not contributed to.
   virtual void BeginAnywhere(StepContext& step, WorkerId worker) = 0;
 };
 

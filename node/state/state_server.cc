@@ -32,8 +32,9 @@ const StateShape* StateServer::ShapeOf(WorkerId worker) const {
 }
 
 bool StateServer::CanStillHold() const {
-  return std::any_of(shapes_.begin(), shapes_.end(),
-                     [this](const auto& shared) { return fetching_.count(shared.first) == 0; });
+  return std::any_of(shapes_.begin(), shapes_.end(), [this](const auto& shared) {
+    return fetching_.count(shared.first) == 0 && outlet_->HasState(shared.first);
+  });
 }
 
 void StateServer::NoteFetching(StepContext& step, WorkerId worker) {
@@ -64,6 +65,10 @@ void StateServer::OnSought(StepContext& step, const StateSought& sought) {
 }
 
 void StateServer::OnBoundary(StepContext& step, const WorkerPassBoundary& call) {
+  if (!outlet_->HasState(call.worker)) {
+    const absl::Status status = absl::FailedPreconditionError("the worker has no training state: fetch it first");
+    return outlet_->CompleteStateCall(step, call.request, status, call.step);
+  }
   fetching_.erase(call.worker);
   if (!transfer_.has_value() || ShapeOf(call.worker) == nullptr) {
     return outlet_->CompleteStateCall(step, call.request, absl::OkStatus(), call.step);
@@ -200,6 +205,11 @@ void StateServer::OnManifestWanted(StepContext& step, const StateManifestWanted&
   const std::string obstacle = Obstacle(wanted.transfer);
   if (!obstacle.empty()) return Refuse(step, std::move(back), wanted.transfer, obstacle);
   if (!hashes_.empty()) return SendManifest(step, std::move(back));
+  std::erase_if(want_manifest_, [&](const SourceRoute& one) { return one.destination() == back.destination(); });
+  if (want_manifest_.size() >= kMostJoiners) {
+    return step.rejections.Reject("request for what a state is made of from too many nodes",
+                                  absl::StrCat("from node ", back.destination().value()), step.actions);
+  }
   want_manifest_.push_back(std::move(back));
   if (!std::exchange(is_hashing_, true)) Read(step, std::nullopt);
 }
@@ -215,13 +225,21 @@ void StateServer::OnRequest(StepContext& step, const StateRequest& request) {
   const StateLayout layout(shapes_.at(*giver_).total_bytes());
   for (const StateRequest::Run& run : request.chunks) {
     for (ChunkIndex chunk = run.first; chunk <= run.last; chunk = chunk.Next()) {
-      if (!layout.Has(chunk) || asked_.size() >= kMostAsked) {
+      const auto known = asked_.find(chunk);
+      const bool is_full = known == asked_.end() ? asked_.size() >= kMostAsked : known->second.size() >= kMostJoiners;
+      if (!layout.Has(chunk) || is_full) {
         return step.rejections.Reject("request for chunks of the state that there are not, or too many",
                                       absl::StrCat("from node ", back.destination().value()), step.actions);
       }
+      if (known == asked_.end()) unread_.push_back(chunk);
       std::vector<Asked>& asked = asked_[chunk];
-      if (asked.empty()) unread_.push_back(chunk);
-      asked.push_back({back, request.attempt});
+      const auto again = std::find_if(asked.begin(), asked.end(),
+                                      [&](const Asked& one) { return one.route.destination() == back.destination(); });
+      if (again == asked.end()) {
+        asked.push_back({back, request.attempt});
+      } else {
+        *again = {back, request.attempt};
+      }
     }
   }
   ReadMore(step);

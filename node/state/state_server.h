@@ -7,7 +7,9 @@
 // - What is read comes from a worker that waits at the boundary of the transfer, and waited when it was asked. When it
 // leaves, another one of this
 //   node takes its place, or the joiners are refused.
-// - At most kMostReads chunks are being read, and at most kMostAsked wait for it.
+// - At most kMostReads chunks are being read, and at most kMostAsked wait for it, each for at most kMostJoiners. A
+// joiner
+//   waits for a chunk once, however often it asks.
 #ifndef BANYAN_NODE_STATE_STATE_SERVER_H_
 #define BANYAN_NODE_STATE_STATE_SERVER_H_
 
@@ -33,6 +35,7 @@ class StateServer {
  public:
   static constexpr size_t kMostReads = 8;
   static constexpr size_t kMostAsked = 8192;
+  static constexpr size_t kMostJoiners = 1024;
 
   // `outlet` outlives this.
   explicit StateServer(StateOutlet* outlet) : outlet_(outlet) {}
@@ -42,7 +45,7 @@ class StateServer {
   const StateShape* ShapeOf(WorkerId worker) const;
   // Notes that the worker fetches: it has no state to give until that has ended.
   void NoteFetching(StepContext& step, WorkerId worker);
-  // Notes that it fetches no longer: it has a state at its next boundary, be it another's or its own.
+  // Notes that it fetches no longer: where it has a state, it has one at its next boundary.
   void NoteFetched(WorkerId worker) { fetching_.erase(worker); }
   // Takes a worker at its boundary: it is held, or may go on at once.
   void OnBoundary(StepContext& step, const WorkerPassBoundary& call);

@@ -253,7 +253,14 @@ RequestId TestCluster::Call(uint32_t node, WorkerCall call) {
   return request;
 }
 
-RequestId TestCluster::Attach(uint32_t node, uint32_t worker) { return Call(node, WorkerAttach{{}, WorkerId(worker)}); }
+RequestId TestCluster::Attach(uint32_t node, uint32_t worker, bool needs_state) {
+  const RequestId request = Call(node, WorkerAttach{{}, WorkerId(worker)});
+  if (!needs_state) {
+    Step(node, StateCalled{WorkerShareState{RequestId(next_request_++), WorkerId(worker), {}}});
+    Run();
+  }
+  return request;
+}
 
 RequestId TestCluster::Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values) {
   return Call(node, WorkerInit{{}, WorkerId(worker), name, Buffer::CopyOf(values)});

@@ -38,7 +38,8 @@ class TestCluster {
   // Calls of workers; the request that was made. Each is followed by Run. The first makes any call, and the others
   // those of float32.
   RequestId Call(uint32_t node, WorkerCall call);
-  RequestId Attach(uint32_t node, uint32_t worker = 0);
+  // One that does not `need_state` has said that it needs no training state of others, however late it is.
+  RequestId Attach(uint32_t node, uint32_t worker = 0, bool needs_state = false);
   RequestId Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values);
   // An Init that the runtime has refused.
   RequestId RefusedInit(uint32_t node, uint32_t worker, const std::string& name, absl::Status refused);

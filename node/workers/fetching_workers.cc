@@ -40,6 +40,13 @@ std::vector<KeysPushed> FetchingWorkers::PushedBy(WorkerId worker) const {
   return pushed;
 }
 
+bool FetchingWorkers::HasState(WorkerId worker) const {
+  const std::vector<LocalKey*> keys = KeysOf(worker);
+  return std::none_of(keys.begin(), keys.end(), [worker](const LocalKey* local) {
+    return local->last_push[worker.value()] == LocalKey::kFetching;
+  });
+}
+
 bool FetchingWorkers::HasMissedNothing(WorkerId worker) const {
   const std::vector<LocalKey*> keys = KeysOf(worker);
   return std::all_of(keys.begin(), keys.end(),

@@ -1,7 +1,8 @@
 // Workers that fetch the training state of others before they take part in rounds: with which rounds they begin, and
 // from which ones their node abstains meanwhile. Thread-compatible; owned by WorkerDesk.
 //
-// A worker that fetches is in one of two states:
+// A worker that has come late fetches from its Init on, whether it has asked for the state or not. A worker that
+// fetches is in one of two states:
 //   no limit   Nobody has said with which rounds it begins. The node abstains from every key in which no other worker
 //              of it takes part, or contributes what the others push. Nobody waits for the worker.
 //   a limit    A transfer has named the rounds with which it begins. From these on the node neither abstains nor
@@ -26,6 +27,8 @@ class FetchingWorkers {
 
   // Returns the last round of each key that this worker has pushed, in runs.
   std::vector<KeysPushed> PushedBy(WorkerId worker) const;
+  // True unless the worker has come late to a key, and has not got the training state.
+  bool HasState(WorkerId worker) const;
   // True if this worker begins with the first round of every key.
   bool HasMissedNothing(WorkerId worker) const;
   // True if these rounds are complete here, of the keys in which workers of this node take part.

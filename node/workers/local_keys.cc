@@ -193,7 +193,7 @@ LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names,
     const KeySlice* row = book_->FindKey(name);
     if (row == nullptr || known == by_name_.end() || known->second.takes_part) continue;
     LocalKey& local = known->second;
-    if (!local.HasShapeOf(*row)) continue;
+    if (local.is_asked || !local.HasShapeOf(*row)) continue;
     assigned.answered.push_back(name);
     local.key = row->key;
     by_key_[row->key] = &local;
@@ -248,8 +248,11 @@ absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker)
   LocalKey* const local = Find(key);
   if (local != nullptr && local->takes_part && local->has_init[worker.value()]) {
     if (local->last_push[worker.value()] != LocalKey::kFetching) return local;
-    return absl::FailedPreconditionError(
-        absl::StrCat("worker ", worker.value(), " fetches the training state: wait for it first"));
+    return absl::FailedPreconditionError(absl::StrCat(
+        "worker ", worker.value(), " does not have the training state, which is past round ",
+        std::max<uint64_t>(local->next_contribution.value(), 1) - 1, " of key '", local->name,
+        "': get it from the others first, by ShareState and FetchState (in Python bt.State(...).sync()); a program "
+        "without such a state says so by ShareState of no parts"));
   }
   return absl::FailedPreconditionError(absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
 }

@@ -2,7 +2,9 @@
 // open here. Thread-compatible; owned by WorkerDesk.
 //
 // Invariants:
-// - A key has an id from the time that the scheduler's row for it has come.
+// - A key has an id from the time that the scheduler's row for it has come, and, where its initial values are not
+// agreed
+//   yet, that was an answer to this node: the row alone does not tell that others gave the key other shapes.
 // - It takes part in rounds from the time that it has an id and every worker that this node waits for has called Init.
 //   Where its rounds go on without this node already, one worker is enough.
 // - A LocalKey stays where it is until Remove, which only takes keys that take part in nothing.
@@ -72,7 +74,7 @@ struct LocalRound {
 };
 
 struct LocalKey {
-  // Stands for the last push of a worker that fetches the training state: no round waits for it.
+  // Stands for the last push of a worker that does not have the training state, or fetches it: no round waits for it.
   static constexpr Round kFetching = Round(UINT64_MAX);
   static constexpr Round kNoLimit = Abstention::kNoLimit;
 
@@ -81,8 +83,9 @@ struct LocalKey {
   TensorLayout layout;
   uint64_t layout_hash = 0;
   KeyId key;                        // 0 until the scheduler has assigned it
+  bool is_asked = false;            // of the scheduler, which has not answered
   bool takes_part = false;          // in rounds: workers may push
-  std::vector<Buffer> init_values;  // by worker, until they are contributed
+  std::vector<Buffer> init_values;  // by worker, until its Init is done
   std::vector<WaitingCall> init_requests;
   Timestamp init_since;             // the first of them came
   std::vector<bool> has_init;       // by worker that is attached

@@ -35,7 +35,8 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       late_(&keys_, engine, config.aggregation),
       barriers_(workers_.size()),
       questions_(node, scheduler),
-      not_finite_(config.aggregation.not_finite) {}
+      not_finite_(config.aggregation.not_finite),
+      has_state_(workers_.size()) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
@@ -85,6 +86,8 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   const absl::Status gone = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
   patterns_.Forget(worker);
   refusals_.Forget(worker);
+  // The next start of its program may be mended.
+  std::erase_if(refused_, [worker](const auto& refused) { return refused.second.told.contains(worker); });
   std::vector<std::string> names;
   for (auto& [name, local] : keys_.by_name()) {
     for (RequestId request : local.DropWorker(worker, keeps_pushes)) Complete(step, request, gone);
@@ -92,7 +95,7 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
     WarnOfOwed(step, local);
     ContributeWhole(step, local);
   }
-  OnKeysAssigned(step, names);
+  TakeUp(step, names);
   for (RequestId request : barriers_.Drop(worker)) Complete(step, request, gone);
   EnterBarriers();
 }
@@ -129,6 +132,7 @@ void WorkerDesk::AbstainFromAll(StepContext& step) {
 }
 
 void WorkerDesk::OnFetched(StepContext& step, WorkerId worker) {
+  has_state_[worker.value()] = true;
   barriers_.OnFetched(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
@@ -145,7 +149,7 @@ void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_f
       names.push_back(row->second.name);
     }
   }
-  OnKeysAssigned(step, names);
+  TakeUp(step, names);
 }
 
 void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_open) {
@@ -188,16 +192,36 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
     if ((!is_empty && !is_other) || (known != nullptr && known->takes_part)) return;
     // Whoever waits for this Init hears of it, here and elsewhere.
     OnKeyRefused(step, name, std::string(sound.message()));
+    refusals_.Note(call.worker, name, std::string(sound.message()));
+    if (const auto refused = refused_.find(name); refused != refused_.end()) refused->second.told.insert(call.worker);
     return scheduler_->RegisterKey({name, call.values.elements(), std::move(call.layout)});
   }
-  const LocalKey& local = keys_.TakeInit(step.now, call);
+  if (TellRefusal(step, call)) return;
+  LocalKey& local = keys_.TakeInit(step.now, call);
   const KeySlice* const row = book_->FindKey(name);
-  const bool is_new = row == nullptr || !local.HasShapeOf(*row);
-  if (is_new && local.initialised() == 1) scheduler_->RegisterKey({name, local.elements, local.layout});
-  OnKeysAssigned(step, {name});
+  // Until all agree on the values only the scheduler knows whether another node gives the key another shape.
+  const bool is_known = row != nullptr && local.HasShapeOf(*row) && engine_->HasCompleted(row->key, Round(0));
+  if (!is_known && !local.takes_part && local.initialised() == 1) {
+    local.is_asked = true;
+    scheduler_->RegisterKey({name, local.elements, local.layout});
+  }
+  TakeUp(step, {name});
 }
 
-void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string>& names) {
+bool WorkerDesk::TellRefusal(StepContext& step, const WorkerInit& call) {
+  const auto refused = refused_.find(call.name);
+  if (refused == refused_.end()) return false;
+  if (!refused->second.told.insert(call.worker).second) {
+    // It tries again.
+    refused_.erase(refused);
+    return false;
+  }
+  refusals_.Note(call.worker, call.name, std::string(refused->second.why.message()));
+  Complete(step, call.request, refused->second.why);
+  return true;
+}
+
+void WorkerDesk::TakeUp(StepContext& step, const std::vector<std::string>& names) {
   const LocalKeys::Assigned assigned =
       keys_.Assign(names, [this](WorkerId worker) { return workers_.IsAwaited(worker); });
   for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
@@ -221,21 +245,47 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
   if (local.next_contribution == Round(0)) return;
   local.takes_part = true;
   const Round begins_after(local.next_contribution.value() - 1);
+  // With an optimizer the node has the parameters, and the worker begins with them.
+  const bool has_parameters = IsOptimizer(traits_.op) && local.CanBeStepped();
+  const bool has_first = begins_after == Round(0) && (has_parameters || HasFirstValues(local));
   for (const WaitingCall& call : std::exchange(local.init_requests, {})) {
     local.last_push[call.worker.value()] = begins_after;
-    Buffer values = std::exchange(local.init_values[call.worker.value()], Buffer());
-    if (begins_after == Round(0)) engine_->OfferValues(step, local.key, std::move(values));
-    // With an optimizer the node has the parameters, and the worker begins with them.
-    const bool has_parameters = IsOptimizer(traits_.op) && local.CanBeStepped();
+    if (begins_after == Round(0)) engine_->OfferValues(step, local.key, local.init_values[call.worker.value()]);
     Buffer parameters = engine_->replicas().CopyIfStill(local.key, begins_after);
-    if (begins_after == Round(0) || (has_parameters && parameters.empty())) {
+    if (has_first || (has_parameters && parameters.empty())) {
       WaitFor(step, call.request, call.worker, local, begins_after);
-      continue;
+      if (engine_->HasCompleted(local.key, begins_after)) local.init_values[call.worker.value()] = Buffer();
+    } else if (has_parameters) {
+      step.actions.emplace_back(WriteResult{call.request, 0, std::move(parameters)});
+      Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
+    } else {
+      BeginWithOwnValues(step, local, call, begins_after);
     }
-    if (has_parameters) step.actions.emplace_back(WriteResult{call.request, 0, std::move(parameters)});
-    if (!has_parameters) Replay(step, call.request, local.key, Round(0));
-    Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
   }
+  if (local.HasFetching()) {
+    ContributeWhole(step, local);
+    AbstainFrom(step, local.key);
+  }
+}
+
+bool WorkerDesk::HasFirstValues(const LocalKey& local) const {
+  if (!engine_->HasCompleted(local.key, Round(0))) return true;
+  int64_t elements = 0;
+  engine_->Replay(local.key, Round(0), [&](int64_t, const Buffer& values) { elements += values.elements(); });
+  return elements == local.elements;
+}
+
+void WorkerDesk::BeginWithOwnValues(StepContext& step, LocalKey& local, const WaitingCall& call, Round begins_after) {
+  Buffer own = std::exchange(local.init_values[call.worker.value()], Buffer());
+  if (!own.empty()) step.actions.emplace_back(WriteResult{call.request, 0, std::move(own)});
+  Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
+  if (has_state_[call.worker.value()]) return;
+  if (fetching_.HasState(call.worker)) {
+    step.Log(LogLevel::kWarning, absl::StrCat("worker ", call.worker.value(), " has called Init after round ",
+                                              begins_after.value(), " of key '", local.name,
+                                              "': it takes part when it has got the training state of the others"));
+  }
+  local.last_push[call.worker.value()] = LocalKey::kFetching;
 }
 
 void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
@@ -247,23 +297,32 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   round.waiting = std::exchange(local.init_requests, {});
   round.since = local.init_since;
   Contribution contribution{RoundKind::kBroadcast, Buffer(), 1, 0};
-  for (Buffer& values : local.init_values) {
+  for (const Buffer& values : local.init_values) {
     if (contribution.values.empty()) contribution.values = values;
-    values = Buffer();
   }
+  refused_.erase(local.name);
   engine_->Contribute(step, local.key, Round(0), std::move(contribution));
 }
 
 void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
   scheduler_->OnKeyAnswered(name);
-  const absl::Status refused = absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason));
-  for (RequestId request : keys_.Remove(name)) Complete(step, request, refused);
   LocalKey* const local = keys_.Find(name);
-  if (local == nullptr || !local->rounds.contains(Round(0))) return;
-  // The values here are right, but another node's are not: nobody can begin.
-  for (const WaitingCall& call : std::exchange(local->rounds.at(Round(0)).waiting, {})) {
-    Complete(step, call.request, refused, local->key);
+  if (local == nullptr) return;
+  Refused refused{absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason)), {}};
+  const auto round = local->rounds.find(Round(0));
+  // Where it takes part the values here are right, but another node's are not: nobody can begin.
+  std::vector<WaitingCall> calls = std::exchange(local->init_requests, {});
+  if (round != local->rounds.end()) calls = std::exchange(round->second.waiting, {});
+  for (const WaitingCall& call : calls) {
+    Complete(step, call.request, refused.why, local->key);
+    refusals_.Note(call.worker, name, std::string(refused.why.message()));
+    refused.told.insert(call.worker);
+    // It may try again.
+    local->has_init[call.worker.value()] = false;
   }
+  const bool may_be_missed = !calls.empty() && refused.told.size() < workers_.size();
+  if (may_be_missed && refused_.size() < NodeReport::kMostRefusals) refused_.insert_or_assign(name, std::move(refused));
+  keys_.Remove(name);
 }
 
 absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
@@ -447,6 +506,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
   const bool was_complete = std::exchange(state.complete, true);
+  if (round == Round(0)) std::fill(local->init_values.begin(), local->init_values.end(), Buffer());
   if (std::exchange(state.is_timed, false)) synchronisation_.End(step.now);
   for (const WaitingCall& call : std::exchange(state.waiting, {})) {
     MissedResults* const missed = LateWorkers::Find(*local, call.worker, round);

@@ -7,6 +7,9 @@
 //   worker that died had pushed goes with it, out of rounds that are not contributed.
 // - This node abstains from a key that goes on without it: where all its workers died, or when it has joined a job that
 //   runs. A worker that calls Init ends that, and begins with the next round that is not contributed.
+// - A worker that calls Init for a key whose rounds go on keeps its own values, unless the node has those of all. It
+// takes
+//   part when it has got the training state, or has said that it needs none: what others train with, it does not have.
 // - A worker learns of the end of each round that it pushed: from the answer of a call that asks for the result, or
 //   else from one TellRoundComplete.
 // - After FailAll nothing waits, and every further call ends with the same status.
@@ -16,6 +19,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,8 +70,13 @@ class WorkerDesk {
 
   void OnCall(StepContext& step, WorkerCall call);
 
-  // Takes up the rows of the keys of these `names`, which are new in the key table.
-  void OnKeysAssigned(StepContext& step, const std::vector<std::string>& names);
+  // The scheduler says the rows of the keys of these `names`: they are new in the key table, or were asked for.
+  void OnKeysAssigned(StepContext& step, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      if (LocalKey* local = keys_.Find(name); local != nullptr) local->is_asked = false;
+    }
+    TakeUp(step, names);
+  }
   void OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason);
   // The replicas of these keys may be here, which were lacked: workers may begin with them.
   void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) {
@@ -101,7 +110,9 @@ class WorkerDesk {
     fetching_.BeginAfter(worker, pushed);
     OnFetched(step, worker);
   }
+  // The worker begins with what it has: there is no other state, or it needs none.
   void BeginAnywhere(StepContext& step, WorkerId worker) {
+    if (!workers_.IsAttached(worker)) return;
     fetching_.BeginAnywhere(worker);
     OnFetched(step, worker);
   }
@@ -145,6 +156,7 @@ class WorkerDesk {
   void On(StepContext& step, WorkerAttach& call) {
     absl::Status attached = workers_.Attach(call.worker);
     if (!attached.ok()) return Complete(step, call.request, std::move(attached));
+    has_state_[call.worker.value()] = false;
     barriers_.OnAttached(call.worker);
     // The session is told what results are, and lets that many rounds of a key be open at once.
     step.actions.emplace_back(
@@ -175,9 +187,17 @@ class WorkerDesk {
   }
   void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
+  // Takes up the rows of these keys, as far as they have come.
+  void TakeUp(StepContext& step, const std::vector<std::string>& names);
+  // Answers an Init with why its key was refused to all. True when the worker had not heard of it.
+  bool TellRefusal(StepContext& step, const WorkerInit& call);
   void ContributeInit(StepContext& step, LocalKey& local);
   // Lets workers begin with a key whose rounds go on already; does nothing for another one.
   void TakeLateInits(StepContext& step, LocalKey& local);
+  // Ends an Init of a worker after round `begins_after`, with its own values: nobody here has those of all.
+  void BeginWithOwnValues(StepContext& step, LocalKey& local, const WaitingCall& call, Round begins_after);
+  // True if the values of round 0 come, or all of them are there.
+  bool HasFirstValues(const LocalKey& local) const;
   // True while nobody here takes part in anything, and others must not wait for that.
   bool AbstainsFromAll() const;
   // Abstains from the key unless a worker here takes part in it.
@@ -264,8 +284,15 @@ class WorkerDesk {
   NotFinitePushes not_finite_;
   PushPatterns patterns_;
   InitRefusals refusals_;
-  bool is_fresh_ = false;  // joined while the job ran
-  uint64_t step_ = 0;      // of training, as a worker has said last
+  struct Refused {
+    absl::Status why;
+    std::set<WorkerId> told;
+  };
+  // Keys that the scheduler has refused to all, of which another worker here may have to hear yet; by name.
+  std::map<std::string, Refused> refused_;
+  std::vector<bool> has_state_;  // by worker: it has got the training state since it attached, or needs none
+  bool is_fresh_ = false;        // joined while the job ran
+  uint64_t step_ = 0;            // of training, as a worker has said last
   double loss_ = 0;
   SynchronisationClock synchronisation_;
   absl::Status failed_;

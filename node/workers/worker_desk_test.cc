@@ -124,6 +124,15 @@ TEST_F(WorkerDeskTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
     EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(MessageOf(request), HasSubstr("n2 gives it 3 elements"));
   }
+  // They may try again, and wait for n2.
+  const RequestId again = cluster_.Init(1, 0, "w", {1, 2});
+  EXPECT_FALSE(cluster_.IsDone(again));
+  cluster_.scheduler().hold_policies.clear();
+  cluster_.scheduler().ReleasePolicies();
+  cluster_.hold_computations.clear();
+  cluster_.ReleaseHeld();
+  cluster_.Run();
+  EXPECT_THAT(cluster_.Result(again), ElementsAre(1, 2));
 }
 
 TEST_F(WorkerDeskTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {
@@ -314,6 +323,89 @@ TEST_F(WorkerDeskTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRo
   const RequestId second = cluster_.Push(1, 1, kKey, {10, 20});
   EXPECT_EQ(cluster_.Completion(second).round, Round(3));
   EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, WhoComesLateKeepsItsOwnValuesAndTakesNoPartWithoutTheState) {
+  InitBoth();
+  for (uint32_t worker : {0, 1}) cluster_.Push(1, worker, kKey, {1, 2});
+  cluster_.Detach(1, 1, false);
+  cluster_.Attach(1, 1, /*needs_state=*/true);
+  const RequestId init = cluster_.Init(1, 1, "w", {9, 8});
+  ASSERT_TRUE(cluster_.StatusOf(init).ok());
+  EXPECT_THAT(cluster_.Result(init), ElementsAre(9, 8)) << "nobody has the first values any more";
+  const std::vector<RequestId> calls = {cluster_.Push(1, 1, kKey, {1, 2}), cluster_.Pull(1, 1, kKey),
+                                        cluster_.Broadcast(1, 1, kKey, {1, 2}), cluster_.Flush(1, 1, kKey, {1, 2})};
+  for (const RequestId request : calls) {
+    EXPECT_EQ(CodeOf(request), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(MessageOf(request), HasSubstr("worker 1 does not have the training state, which is past round 1 of "
+                                              "key 'w': get it from the others first"));
+  }
+  EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {3, 4})), ElementsAre(3, 4)) << "nobody waits for it";
+  // It says that it needs none.
+  cluster_.Step(1, StateCalled{WorkerShareState{RequestId(1 << 20), WorkerId(1), {}}});
+  cluster_.Run();
+  EXPECT_TRUE(cluster_.StatusOf(RequestId(1 << 20)).ok());
+  const RequestId first = cluster_.Push(1, 0, kKey, {1, 2});
+  EXPECT_FALSE(cluster_.IsDone(first));
+  cluster_.Push(1, 1, kKey, {10, 20});
+  EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, ANodeWhoseOnlyWorkerHasNoStateAbstains) {
+  TestCluster cluster(Config(), TestPlan::Star(2));
+  cluster.Start();
+  for (uint32_t node : {1, 2}) {
+    for (uint32_t worker : {0, 1}) cluster.Attach(node, worker);
+  }
+  for (uint32_t node : {1, 2}) {
+    for (uint32_t worker : {0, 1}) cluster.Init(node, worker, "w", {1, 2});
+  }
+  for (uint32_t worker : {0, 1}) cluster.Detach(2, worker, false);
+  cluster.Attach(2, 0, /*needs_state=*/true);
+  const RequestId init = cluster.Init(2, 0, "w", {9, 8});
+  EXPECT_THAT(cluster.Result(init), ElementsAre(9, 8));
+  for (float round : {1, 2, 3}) {
+    cluster.Push(1, 0, kKey, {round, 0});
+    EXPECT_THAT(cluster.Result(cluster.Push(1, 1, kKey, {round, 1})), ElementsAre(2 * round, 1));
+  }
+}
+
+TEST_F(WorkerDeskTest, AKeyThatOthersHaveNamedIsAskedForAsLongAsItsValuesAreNotAgreed) {
+  TestCluster cluster(Config(), TestPlan::Star(2));
+  cluster.Start();
+  for (uint32_t node : {1, 2}) {
+    for (uint32_t worker : {0, 1}) cluster.Attach(node, worker);
+  }
+  for (uint32_t worker : {0, 1}) cluster.Init(1, worker, "w", {1, 2});
+  cluster.scheduler().silent = true;
+  std::vector<RequestId> inits;
+  for (uint32_t worker : {0, 1}) inits.push_back(cluster.Init(2, worker, "w", {1, 2}));
+  EXPECT_EQ(cluster.scheduler().Said<RegisterKeys>(2).size(), 1u) << "another node may have given it another shape";
+  cluster.Inject(2, kSchedulerConnection, KeyRefused{Term(7), "w", "n3 gives it 3 elements, n2 gives it 2"});
+  for (const RequestId init : inits) {
+    EXPECT_EQ(cluster.StatusOf(init).code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(cluster.StatusOf(init).message()), HasSubstr("n3 gives it 3 elements"));
+  }
+  // Once they are agreed, nobody asks.
+  cluster.scheduler().silent = false;
+  for (uint32_t worker : {0, 1}) EXPECT_THAT(cluster.Result(cluster.Init(2, worker, "w", {1, 2})).size(), worker * 2);
+  const size_t said = cluster.scheduler().Said<RegisterKeys>(2).size();
+  cluster.Detach(2, 1, false);
+  cluster.Attach(2, 1);
+  EXPECT_TRUE(cluster.StatusOf(cluster.Init(2, 1, "w", {1, 2})).ok());
+  EXPECT_EQ(cluster.scheduler().Said<RegisterKeys>(2).size(), said);
+}
+
+TEST_F(WorkerDeskTest, AWorkerThatComesAfterARefusalIsToldOnce) {
+  cluster_.scheduler().silent = true;
+  cluster_.Init(1, 0, "w", {1, 2});
+  cluster_.Inject(1, kSchedulerConnection, KeyRefused{Term(7), "w", "n2 gives it 3 elements"});
+  EXPECT_THAT(MessageOf(cluster_.Init(1, 1, "w", {1, 2})), HasSubstr("n2 gives it 3 elements"));
+  cluster_.Advance(absl::Seconds(2));
+  EXPECT_THAT(cluster_.scheduler().Said<NodeReport>(1).back().refusals, ::testing::SizeIs(2)) << "for those who wait";
+  cluster_.scheduler().silent = false;
+  InitBoth();
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 1, kKey, {1, 2})).ok());
 }
 
 // The rounds that its predecessor left open are none of its own.

@@ -10,13 +10,13 @@
 
 from ._ticket import Ticket
 from .errors import (
-    AlreadyExists, Cancelled, Error, FailedPrecondition, InvalidArgument, NotFound, Timeout, Unavailable
+    AlreadyExists, Cancelled, DataLoss, Error, FailedPrecondition, InvalidArgument, NotFound, Timeout, Unavailable
 )
 from .joining import LocalNode, join
 from .session import Session
 from .solo import solo
 
 __all__ = [
-    "AlreadyExists", "Cancelled", "Error", "FailedPrecondition", "InvalidArgument", "LocalNode", "NotFound", "Session",
+    "AlreadyExists", "Cancelled", "DataLoss", "Error", "FailedPrecondition", "InvalidArgument", "LocalNode", "NotFound", "Session",
     "Ticket", "Timeout", "Unavailable", "join", "solo",
 ]

@@ -68,9 +68,17 @@ class Unavailable(Error, ConnectionError):
     code = 14
 
 
+class DataLoss(Error):
+    """What the job had is gone, such as the training state of all that had it."""
+
+    code = 15
+
+
 _BY_CODE = {
     kind.code: kind
-    for kind in (Cancelled, InvalidArgument, Timeout, NotFound, AlreadyExists, FailedPrecondition, Unavailable)
+    for kind in (
+        Cancelled, InvalidArgument, Timeout, NotFound, AlreadyExists, FailedPrecondition, Unavailable, DataLoss
+    )
 }
 
 

@@ -75,6 +75,8 @@ class Session:
     def init(self, key: str, value: Any, *, out: Any = None, timeout: Optional[float] = None) -> Any:
         """Makes a key known, once in each worker, and returns the values that all agree on: those of the lowest one.
 
+        Who calls it when rounds of the key are over gets its own back, and takes part when it has the others' training
+        state: `fetch_state`, or `banyan.torch.State`.
         They come in `out`, which may be `value` itself, or in a new tensor.
         """
         values = self._of(key, value)
@@ -175,6 +177,7 @@ class Session:
         """Names this worker's whole training state, once: memory that can be written, such as bytearrays and tensors.
 
         All workers name the same parts with the same sizes. `banyan.torch.State` does this for models and optimizers.
+        Without parts it says that this worker needs nothing that others have, however late it comes.
         """
         raise NotImplementedError
 
@@ -190,7 +193,8 @@ class Session:
         raise NotImplementedError
 
     def fetch_state(self, timeout: Optional[float] = None) -> int:
-        """Fills the parts with the others' state and returns its step. Raises NotFound when there is none."""
+        """Fills the parts with the others' state and returns its step. Raises NotFound when the job begins, and DataLoss
+        when it has trained, and nobody is left who gives its state."""
         raise NotImplementedError
 
     # --- ends ---

@@ -1,9 +1,12 @@
 """Who comes late, or again, begins where the others are."""
 
 import copy
+import itertools
 import multiprocessing
 import os
 import signal
+import sys
+import threading
 import unittest
 
 import torch_test  # first, as it skips where torch is not installed
@@ -103,6 +106,138 @@ class StateTest(unittest.TestCase):
         self.assertTrue(was_there)
         (first, _, _), (second, _, _) = told["n1", "ends"][0], told["n2", "ends"][0]
         self.assertEqual(distance(first, second), 0)
+
+
+def train_and_die(scheduler, results):
+    """Trains for some steps and dies with the node, so that nobody has the state any more."""
+    torch.set_num_threads(1)
+    session = banyan.join(scheduler=scheduler, name="n1", timeout=300)
+    net = Net()
+    sync = bt.attach(session, net)
+    optimizer = optimizer_of(net, torch.optim.SGD, lr=0.01)
+    state = bt.State(session, model=net, optimizer=optimizer)
+    try:
+        results.put((state.sync(300), state.step))
+    except banyan.Error as error:
+        results.put((type(error).__name__, str(error)))
+    while state.step < 5:
+        optimizer.zero_grad()
+        loss_of(net, batch(state.step, 0)).backward()
+        try:
+            sync.wait(300)
+        except banyan.Error as error:
+            results.put(type(error).__name__)
+            break
+        optimizer.step()
+        state.advance(300)
+    results.close()
+    results.join_thread()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class LateTest(unittest.TestCase):
+    """A second site, in a thread of its own, begins when the first one has trained for a while."""
+
+    def run_both(self, first, late):
+        told, is_under_way, is_done = {}, threading.Event(), threading.Event()
+        with LocalJob(nodes=2, more="membership: {start_with: 1}") as job:
+
+            def run(name, body):
+                try:
+                    with job.join(name) as session:
+                        told[name] = body(session, is_under_way, is_done)
+                except BaseException as error:
+                    told[name] = error
+                    raise
+                finally:
+                    is_under_way.set()
+                    is_done.set()
+
+            one = threading.Thread(target=run, args=("n1", first), daemon=True)
+            one.start()
+            is_under_way.wait(_SECONDS)
+            run("n2", late)
+            one.join(_SECONDS)
+        return told["n1"], told["n2"]
+
+    def test_without_a_state_it_keeps_its_own_model_and_takes_no_part(self):
+        def first(session, is_under_way, is_done):
+            net = nn.Linear(2, 1, bias=False)
+            sync = bt.attach(session, net)
+            gradients = set()
+            for step in itertools.count():
+                net.weight.grad = None
+                net(torch.full((1, 2), 3.0)).sum().backward()
+                sync.wait(_SECONDS)
+                gradients.update(net.weight.grad.flatten().tolist())
+                if step == 5:
+                    is_under_way.set()
+                if step > 5 and is_done.wait(0.01):
+                    break
+            return gradients
+
+        def late(session, is_under_way, is_done):
+            net = nn.Linear(2, 1, bias=False)
+            before = net.weight.detach().clone()
+            sync = bt.attach(session, net)
+            self.assertTrue(torch.equal(net.weight, before), "not the values of nobody")
+            net(torch.full((1, 2), 5.0)).sum().backward()
+            with self.assertRaisesRegex(banyan.FailedPrecondition, r"past round \d+ .* bt.State\(...\).sync\(\)"):
+                sync.wait(_SECONDS)
+
+        gradients, _ = self.run_both(first, late)
+        self.assertEqual(gradients, {3.0})
+
+    def test_running_means_are_synchronised_with_who_comes_late(self):
+        ends = [sys.maxsize]
+
+        def train(session, number, is_under_way, is_done):
+            torch.manual_seed(number)
+            net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+            sync = bt.attach(session, net)
+            state = bt.State(session, model=net, optimizer=optimizer)
+            was_there = state.sync(_SECONDS)
+            if was_there:
+                ends.append(state.step + 40)
+                is_done.set()
+            while state.step < ends[-1]:
+                optimizer.zero_grad()
+                net(torch.randn(4, 2)).pow(2).sum().backward()
+                sync.wait(_SECONDS)
+                optimizer.step()
+                sync.sync_buffers(_SECONDS)
+                state.advance(_SECONDS)
+                if state.step == 5:
+                    is_under_way.set()
+                if state.step > 5:
+                    is_done.wait(0.01)
+            return was_there, state.step, values(net), net[1].running_mean.tolist()
+
+        one, two = self.run_both(
+            lambda session, *events: train(session, 0, *events), lambda session, *events: train(session, 1, *events)
+        )
+        self.assertEqual((one[0], two[0]), (False, True))
+        self.assertEqual(one[1], two[1])
+        self.assertEqual(distance(one[2], two[2]), 0)
+        self.assertEqual(one[3], two[3])
+
+    def test_a_state_that_all_have_lost_is_an_error(self):
+        context = multiprocessing.get_context("spawn")
+        results = context.Queue()
+        with LocalJob(nodes=1) as job:
+            told = []
+            for _ in range(2):
+                process = context.Process(target=train_and_die, args=(job.scheduler, results), daemon=True)
+                process.start()
+                told.append(results.get(timeout=_SECONDS))
+                if told[-1][0] == "DataLoss":
+                    told.append(results.get(timeout=_SECONDS))
+                process.join(_SECONDS)
+        self.assertEqual(told[0], (False, 0))
+        self.assertEqual(told[1][0], "DataLoss")
+        self.assertIn("banyan scheduler --another", told[1][1])
+        self.assertEqual(told[2], "FailedPrecondition")
 
 
 def trainer(kind, options, rates, with_state=True):

@@ -244,7 +244,9 @@ BANYAN_API int banyan_session_next(banyan_session* session, double seconds, uint
 // --- training state --------------------------------------------------------------------------------------------------
 
 // Names the whole training state of this worker, once: memory of any type, the same parts in all workers. It outlives
-// the session and is touched only during calls of the other two.
+// the session and is touched only during calls of the other two. Without parts it says that this worker needs nothing
+// that others have. Who calls Init when rounds of the key are over keeps its own values, and its pushes and pulls end
+// with BANYAN_FAILED_PRECONDITION before it has the state or says that.
 BANYAN_API int banyan_share_state(banyan_session* session, size_t parts, const char* const* names, void* const* memory,
                                   const size_t* bytes);
 // Says that the parts hold the state after step `step`. Waits while a worker fetches it, at most for `seconds`.
@@ -252,7 +254,8 @@ BANYAN_API int banyan_pass_boundary(banyan_session* session, uint64_t step, doub
 // Sets is_held to 1 where a worker waits for the state of this boundary. Where a state lies elsewhere, such as on a
 // GPU, only then bring it into the parts and call banyan_pass_boundary; else go on without either.
 BANYAN_API int banyan_boundary_is_held(banyan_session* session, int* is_held);
-// Fills the parts with the state that the others have, and tells its step. BANYAN_NOT_FOUND when there is none.
+// Fills the parts with the state that the others have, and tells its step. BANYAN_NOT_FOUND when the job begins;
+// BANYAN_DATA_LOSS when it has trained, and nobody is left who gives its state.
 BANYAN_API int banyan_fetch_state(banyan_session* session, double seconds, uint64_t* step);
 
 #ifdef __cplusplus

@@ -240,13 +240,19 @@ class Session {
   // after each step:
   //
   //   session->ShareState({{"weights", bytes of the parameters}, {"momentum", ...}, {"step", ...}});
-  //   absl::StatusOr<uint64_t> step = session->FetchState();  // NOT_FOUND: begin with step 1 and values of your own
+  //   absl::StatusOr<uint64_t> step = session->FetchState();  // NOT_FOUND: the job begins, and you with it, at step 1
   //   while (...) { push, pull and step; session->PassBoundary(++step); }
   //
+  // A worker that calls Init when rounds of the key are over keeps its own values, and takes no part in its rounds
+  // before it has the state: Push, Pull and Broadcast end with FAILED_PRECONDITION until then. With a server-side
+  // optimizer Init gives it the parameters as they are, and it may begin at once.
+  //
   // Names the whole training state of this worker, once. The memory outlives the session, and is touched only during
-  // calls of the other two. All workers of all nodes name the same parts with the same sizes. Errors: INVALID_ARGUMENT
-  // for no parts, two of one name, an empty one, or parts that differ from those of another worker of the node;
-  // FAILED_PRECONDITION for a second call.
+  // calls of the other two. All workers of all nodes name the same parts with the same sizes. Without parts it says,
+  // at any time, that this worker needs nothing that others have, and begins with what it has: a program that sums
+  // numbers, or one that begins from its own checkpoint on purpose. Errors: INVALID_ARGUMENT for two parts of one name,
+  // an empty one, or parts that differ from those of another worker of the node; FAILED_PRECONDITION for a second call
+  // with parts.
   absl::Status ShareState(std::vector<StatePart> parts);
   // Says that the parts hold the state after step `step`, in which every worker takes part, and that all operations of
   // steps so far are done. It costs nothing, unless a worker fetches the state: then it waits here until that worker
@@ -258,10 +264,11 @@ class Session {
   // ShareState.
   absl::StatusOr<bool> IsBoundaryHeld() const;
   // Fills the parts with the state that the others have at one boundary, and returns that boundary's step; train on
-  // with the next. Errors: NOT_FOUND when there is nothing to fetch, as the job is young or nobody shares a state.
-  // UNAVAILABLE when those that have it are gone; it may be called again. DEADLINE_EXCEEDED after `timeout`, naming
-  // nodes that have not reached a boundary. INVALID_ARGUMENT naming a part that the others do not have, or have with
-  // another size. FAILED_PRECONDITION before ShareState. After an error the parts hold anything.
+  // with the next. Errors: NOT_FOUND when the job is young, so that there is nothing to fetch: begin. DATA_LOSS when it
+  // has trained, and all that had the state are gone or do not share it. After each error but NOT_FOUND the worker
+  // takes no part, and may call again. UNAVAILABLE when those that have it have just gone. DEADLINE_EXCEEDED after
+  // `timeout`, naming nodes that have not reached a boundary. INVALID_ARGUMENT naming a part that the others do not
+  // have, or have with another size. FAILED_PRECONDITION before ShareState. After an error the parts hold anything.
   absl::StatusOr<uint64_t> FetchState(absl::Duration timeout = absl::InfiniteDuration());
 
   // Returns the node's name, as it named itself.

@@ -373,7 +373,8 @@ SessionGroups::Session SessionCore::LendToGroups() {
           .is_key =
               [this](const std::string& name) {
                 Lock lock(keys_->mutex);
-                return keys_->named.contains(name);
+                const auto key = keys_->named.find(name);
+                return key != keys_->named.end() && key->second.state() != SessionKey::State::kFailed;
               },
           .of_one = {.lend = [this](const std::string& group) { return Lend(group); },
                      .start =
@@ -435,7 +436,10 @@ void SessionCore::Answered(const Call& call, const CallCompleted& completed) {
   SessionKey& key = keys_->named.at(call.name);
   if (call.type == CallType::kTensor) key.Answered(call.kind, call.slots, ok, completed.round.value());
   const bool opens = call.type == CallType::kOpen || call.kind == TensorCallKind::kInit;
-  if (!ok && opens) key.Fail(completed.status);
+  if (ok || !opens) return;
+  // What the node says of its memory from now on is not about that of the next Init.
+  tensors_.erase(key.tensor());
+  key.Fail(completed.status);
 }
 
 void SessionCore::ChangeKey(TensorId tensor, absl::FunctionRef<void(SessionKey&)> change) {

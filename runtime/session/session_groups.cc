@@ -1,6 +1,7 @@
 #include "runtime/session/session_groups.h"
 
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,15 @@ absl::StatusOr<SessionGroup*> SessionGroups::Add(const std::string& name, Tensor
   return group;
 }
 
+void SessionGroups::FreeNames(const SessionGroup* group) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  for (auto place = places_.begin(); place != places_.end();) {
+    const auto next = std::next(place);
+    if (place->second.group == group) places_.erase(place);
+    place = next;
+  }
+}
+
 // ---- starting ----
 
 SessionGroups::OperationPtr SessionGroups::PartOperation(absl::string_view part, absl::string_view group,
@@ -141,7 +151,10 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
   absl::StatusOr<SessionGroup*> group = nullptr;
   if (status.ok()) group = Add(group_name, LayoutOf(parts));
   status.Update(group.status());
-  if (status.ok()) status = session_.open(group_name, (*group)->layout());
+  if (status.ok()) {
+    status = session_.open(group_name, (*group)->layout());
+    if (!status.ok()) FreeNames(*group);
+  }
   if (!status.ok()) {
     operation->Finish(status);
     return operation;
@@ -151,10 +164,12 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
   for (size_t i = 0; i < agreed.size(); ++i) {
     if (!agreed[i].empty()) work.targets.push_back({(*group)->offsets()[i], agreed[i]});
   }
-  OperationPtr whole = MakeWholeOperation([work = std::move(work)](Operation& done, const absl::Status& outcome) {
-    work.Finish(done, outcome);
-    done.Abandon();
-  });
+  OperationPtr whole =
+      MakeWholeOperation([this, of = *group, work = std::move(work)](Operation& done, const absl::Status& outcome) {
+        if (!outcome.ok()) FreeNames(of);
+        work.Finish(done, outcome);
+        done.Abandon();
+      });
   session_.init(std::move(whole), group_name, [parts](TensorView to) { CopyValues(parts, to); });
   return operation;
 }

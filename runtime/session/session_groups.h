@@ -83,6 +83,8 @@ class SessionGroups {
   // Adds a group, or says why its names cannot be.
   absl::StatusOr<SessionGroup*> Add(const std::string& name, TensorLayout layout);
   absl::Status CheckNames(const std::string& name, const TensorLayout& layout) const;  // the mutex is held
+  // Frees the names of a group whose Init has failed.
+  void FreeNames(const SessionGroup* group);
   OperationPtr PartOperation(absl::string_view part, absl::string_view group, TensorView result,
                              Operation::Callback on_done) const;
 

@@ -7,6 +7,11 @@ namespace banyan {
 absl::Status SessionKeys::Add(const std::string& name, int64_t elements, DataType type) {
   const auto [key, added] = named.try_emplace(name, elements, type);
   if (added) return absl::OkStatus();
+  if (key->second.state() == SessionKey::State::kFailed) {
+    named.erase(key);
+    named.try_emplace(name, elements, type);
+    return absl::OkStatus();
+  }
   const std::string text = absl::StrCat("Init came before, with ", key->second.elements(), " elements");
   if (key->second.elements() != elements) {
     return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));

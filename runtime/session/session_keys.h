@@ -21,8 +21,8 @@ struct SessionKeys {
   std::condition_variable changed;          // a slot, a round or a key's state; the session's failure, too
   std::map<std::string, SessionKey> named;  // guarded by mutex; no key ever goes
 
-  // Adds a key. ALREADY_EXISTS when there is one of the same shape, INVALID_ARGUMENT for another one. The mutex is
-  // held.
+  // Adds a key, in the place of one whose Init has failed. ALREADY_EXISTS when there is another one of the same shape,
+  // INVALID_ARGUMENT for another shape. The mutex is held.
   absl::Status Add(const std::string& name, int64_t elements, DataType type = DataType::kFloat32);
 };
 

@@ -52,12 +52,15 @@ absl::Status NotShared() {
 
 absl::Status SessionState::Share(std::vector<Part> parts) {
   if (absl::Status here = process_.Check("session"); !here.ok()) return here;
-  if (absl::Status status = Register(std::move(parts)); !status.ok()) return status;
-  if (absl::Status status = SendShape(); !status.ok()) return status;
+  const bool has_parts = !parts.empty();
+  if (has_parts) {
+    if (absl::Status status = Register(std::move(parts)); !status.ok()) return status;
+    if (absl::Status status = SendShape(); !status.ok()) return status;
+  }
   const std::shared_ptr<Operation> operation =
       session_.start("sharing the training state", [](CallId id) { return ShareStateCall{id}; });
   absl::Status status = operation->Wait(absl::InfiniteDuration());
-  if (status.ok()) is_shared_ = true;
+  if (status.ok() && has_parts) is_shared_ = true;
   return status;
 }
 

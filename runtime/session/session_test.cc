@@ -407,6 +407,13 @@ TEST_P(SessionTest, SharedMemoryIsBoundedAndGivenBack) {
     EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(absl::StrContains(refused.message(), "100000")) << refused;
     EXPECT_EQ(session->Push("large", large).Wait(kLong).code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(session->InitGroup("group", {{"a", small}, {"b", large}}).Wait(kLong).code(),
+              absl::StatusCode::kResourceExhausted);
+    // What was refused may be tried again.
+    EXPECT_TRUE(session->Init("large", small).Wait(kLong).ok());
+    EXPECT_TRUE(session->Push("large", small).Wait(kLong).ok());
+    EXPECT_TRUE(session->InitGroup("group", {{"a", small}, {"b", small}}).Wait(kLong).ok());
+    EXPECT_TRUE(session->PushGroup("group", {small, small}).Wait(kLong).ok());
   }
   EXPECT_TRUE(host_->Stop().ok());
   host_.reset();

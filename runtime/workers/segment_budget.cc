@@ -1,5 +1,6 @@
 #include "runtime/workers/segment_budget.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -19,8 +20,10 @@ int64_t SegmentBudget::MostSegments() const {
 }
 
 int64_t SegmentBudget::OwnBytes(const std::string& what, const TensorSegment::Shape& shape) const {
-  const uint32_t slots = shape.result_slots + (users_.contains(what) ? 0 : 1);
-  return TensorSegment::SizeBytes({shape.elements, 0, slots});
+  const int64_t own = TensorSegment::SizeBytes({shape.elements, 0, 1, SumTypeOf(shape.type)});
+  return TensorSegment::SizeBytes(
+             {shape.elements, std::min(shape.gradient_slots, 1u), shape.result_slots, shape.type}) +
+         (users_.contains(what) ? 0 : own);
 }
 
 absl::Status SegmentBudget::Check(const std::string& what, const TensorSegment::Shape& shape) const {

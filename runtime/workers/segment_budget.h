@@ -40,8 +40,8 @@ class SegmentBudget {
  private:
   // Returns how many segments there may be.
   int64_t MostSegments() const;
-  // What the node surely has of one more such segment: results where a worker reads them, and for the first of them the
-  // result as it came. The mutex is held.
+  // What the node surely has of one more such segment: what a worker pushes, results where it reads them, and for the
+  // first of them the result as it came. The mutex is held.
   int64_t OwnBytes(const std::string& what, const TensorSegment::Shape& shape) const;
   // Says which limit leaves no room for a segment; the mutex is held.
   absl::Status Check(const std::string& what, const TensorSegment::Shape& shape) const;

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -28,20 +30,32 @@ TEST(SegmentBudgetTest, CountsAllThatIsShared) {
 }
 
 TEST(SegmentBudgetTest, WhatCannotFitIntoTheProcessIsRefusedWithTheNumbers) {
-  // One result as it came, and one for each worker.
-  SegmentBudget budget(1 << 20, MemoryLimit{5 * 64, "memory.max of cgroup /bn"});
+  // One result as it came, and for each worker what it pushes and the result.
+  SegmentBudget budget(1 << 20, MemoryLimit{8 * 64, "memory.max of cgroup /bn"});
   EXPECT_TRUE(budget.Take("key a", kShape).ok());
   EXPECT_TRUE(budget.Take("key a", kShape).ok());
   EXPECT_TRUE(budget.Take("key b", kShape).ok());
   const absl::Status full = budget.Take("key c", kShape);
   EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(full.message()), AllOf(HasSubstr("key c does not fit"), HasSubstr("at least 448 bytes"),
-                                                 HasSubstr("may have 320 (memory.max of cgroup /bn)")));
+  EXPECT_THAT(std::string(full.message()), AllOf(HasSubstr("key c does not fit"), HasSubstr("at least 704 bytes"),
+                                                 HasSubstr("may have 512 (memory.max of cgroup /bn)")));
   budget.Return("key a", kShape);
   budget.Return("key b", kShape);
   budget.Return("key a", kShape);
   EXPECT_EQ(budget.used_bytes(), 0);
   EXPECT_TRUE(budget.Take("key c", {16, 2, 4}).ok());
+}
+
+TEST(SegmentBudgetTest, CountsElementsByTheirType) {
+  // Sums of half types are of float32.
+  for (const auto& [type, bytes] :
+       {std::pair(DataType::kFloat64, 3 * 512), std::pair(DataType::kBFloat16, 2 * 128 + 256),
+        std::pair(DataType::kByte, 3 * 64)}) {
+    const TensorSegment::Shape shape{64, 2, 1, type};
+    const std::string text = absl::StrCat(NameOf(type), ", ", bytes);
+    EXPECT_TRUE(SegmentBudget(1 << 20, MemoryLimit{bytes, "a limit"}).Take("key a", shape).ok()) << text;
+    EXPECT_FALSE(SegmentBudget(1 << 20, MemoryLimit{bytes - 1, "a limit"}).Take("key a", shape).ok()) << text;
+  }
 }
 
 TEST(SegmentBudgetTest, LeavesMappingsFree) {

@@ -264,6 +264,9 @@ void WorkerConnection::TensorCallDone(const TensorCall& call, const CompleteRequ
       tensor->second.known = true;
       tensor->second.key = complete.key;
       by_key_[complete.key] = call.tensor;
+    } else if (call.kind == TensorCallKind::kInit) {
+      // Another Init of the name brings memory of its own.
+      tensors_.erase(tensor);
     }
   }
   CallDone(call.call, complete);
@@ -359,6 +362,10 @@ bool WorkerConnection::IsAttaching() const {
 absl::Status WorkerConnection::On(const ShareStateCall& call) {
   const std::optional<WorkerId> worker = AttachedWorker();
   if (!worker.has_value()) return absl::OkStatus();
+  if (!state_.HasNewParts()) {
+    StartState(call.call, [](RequestId request, WorkerId of) { return WorkerShareState{request, of, {}}; });
+    return absl::OkStatus();
+  }
   const absl::StatusOr<StateShape> shape = state_.Open();
   if (!shape.ok()) {
     Answer(CallCompleted{call.call, shape.status(), Round()});

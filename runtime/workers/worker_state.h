@@ -43,6 +43,11 @@ class WorkerState {
 
   // Takes more parts of the state; INVALID_ARGUMENT when they are too many, or not in the order of their names.
   absl::Status Describe(const DescribeState& described);
+  // Returns whether parts were described of a state that is not shared yet.
+  bool HasNewParts() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return !segment_ && !shape_.parts.empty();
+  }
   // Makes the memory. The shape is then complete.
   absl::StatusOr<StateShape> Open();
   // The memory that Open has made, to be passed on once the core knows the state.

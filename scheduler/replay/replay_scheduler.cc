@@ -90,6 +90,7 @@ void ReplayScheduler::OnGone(ConnectionId connection) {
 }
 
 void ReplayScheduler::On(NodeId node, const RegisterKeys& keys) {
+  bool has_known = false;
   for (const RegisterKeys::Key& key : keys.keys) {
     const auto row = std::find_if(cast_.keys().begin(), cast_.keys().end(),
                                   [&key](const KeySlice& known) { return known.name == key.name; });
@@ -100,7 +101,10 @@ void ReplayScheduler::On(NodeId node, const RegisterKeys& keys) {
     const bool is_known =
         row != cast_.keys().end() && row->elements == key.elements && row->layout == key.layout.Hash();
     if (!is_known) Say(node, KeyRefused{kTerm, key.name, absl::StrCat(why, ": the program is another one")});
+    has_known = has_known || is_known;
   }
+  // Before that all are to hear of all keys.
+  if (has_known && HasBegun()) Say(node, KeysAssigned{kTerm, KeyTableVersion(cast_.keys().size()), cast_.keys()});
 }
 
 void ReplayScheduler::On(NodeId node, const PolicyRequest& request) {

@@ -176,7 +176,13 @@ void StateTransfer::AdvanceCollecting() {
   if (joiners_.empty() || !awaited_.empty()) return;
   if (!holders_.empty()) return Serve();
   if (had_holder_) return RefuseAll(absl::StatusCode::kUnavailable, "who held the state has left; fetch it again");
-  RefuseAll(absl::StatusCode::kNotFound, "no worker of the job has a state to give");
+  const std::string progress = surroundings_.progress();
+  if (progress.empty()) return RefuseAll(absl::StatusCode::kNotFound, "no worker of the job has a state to give");
+  RefuseAll(absl::StatusCode::kDataLoss,
+            absl::StrCat(progress,
+                         ", and no worker that is left gives that state: those who had it are gone, or do not "
+                         "share it; stop the job (banyan stop), and begin another one, from a "
+                         "checkpoint if there is one (banyan scheduler --another)"));
 }
 
 StateTransfer::Outcome StateTransfer::OnDeadline(Timestamp now) {

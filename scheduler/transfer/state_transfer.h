@@ -54,6 +54,8 @@ class StateTransfer {
     std::function<std::string(NodeId)> name_of;
     // Returns paths from this node to all others that it can reach, as PathsFrom.
     std::function<std::map<NodeId, std::vector<NodeId>>(NodeId)> paths_from;
+    // Says how far the job has trained on a state that only workers have; empty when there is no such state.
+    std::function<std::string()> progress = [] { return std::string(); };
   };
   // What the owner is to do, in this order.
   struct Outcome {

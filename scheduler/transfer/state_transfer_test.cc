@@ -75,8 +75,10 @@ class StateTransferTest : public testing::Test {
 
   Timestamp now_;
   Outcome last_;
+  std::string progress_;
   StateTransfer transfer_{{Term(3)},
-                          {[](NodeId node) { return absl::StrCat("n", node.value()); }, &StateTransferTest::Direct}};
+                          {[](NodeId node) { return absl::StrCat("n", node.value()); }, &StateTransferTest::Direct,
+                           [this] { return progress_; }}};
 };
 
 using Ids = std::vector<uint32_t>;
@@ -165,6 +167,14 @@ TEST_F(StateTransferTest, NobodyHasAState) {
   EXPECT_EQ(To<StateReleased>(), (Ids{1, 2, 3, 4}));
   EXPECT_FALSE(last_.begins_epoch);
   EXPECT_EQ(transfer_.phase(), Phase::kIdle);
+}
+
+TEST_F(StateTransferTest, AStateThatIsGoneIsNoStateThatWasNeverThere) {
+  progress_ = "the job is past round 72 of key 'w'";
+  Want(4);
+  for (uint32_t node : {1, 2, 3, 4}) HaveNone(node);
+  ASSERT_EQ(To<StateReleased>(absl::StatusCode::kDataLoss), Ids{4});
+  EXPECT_EQ(Sent<StateReleased>()[0].second.reason.find("the job is past round 72 of key 'w', and no worker"), 0u);
 }
 
 // What they said while they were held was lost with a connection.

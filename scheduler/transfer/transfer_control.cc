@@ -13,9 +13,23 @@ StateTransfer& TransferControl::transfer() {
   transfer_ = std::make_unique<StateTransfer>(
       StateTransfer::Settings{parts_.job->term()},
       StateTransfer::Surroundings{[this](NodeId node) { return parts_.members->NameOf(node); },
-                                  [this](NodeId from) { return PathsOf(from); }});
+                                  [this](NodeId from) { return PathsOf(from); },
+                                  [this] { return DescribeProgress(); }});
   OnMembersChanged();
   return *transfer_;
+}
+
+std::string TransferControl::DescribeProgress() const {
+  if (parts_.nodes_have_parameters) return "";
+  KeyId furthest;
+  Round open;
+  for (KeyId key(1); parts_.keys->Contains(key); key = key.Next()) {
+    if (parts_.rounds->FirstOpen(key) <= open) continue;
+    furthest = key;
+    open = parts_.rounds->FirstOpen(key);
+  }
+  if (open == Round(0)) return "";
+  return absl::StrCat("the job is past round ", open.value() - 1, " of key '", parts_.keys->NameOf(furthest), "'");
 }
 
 std::map<NodeId, std::vector<NodeId>> TransferControl::PathsOf(NodeId node) const {

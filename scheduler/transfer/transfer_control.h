@@ -17,6 +17,8 @@
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/published_policies.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/transfer/state_transfer.h"
 
@@ -29,6 +31,9 @@ class TransferControl {
     const JobState* job = nullptr;
     JobMembers* members = nullptr;
     const PublishedPolicies* policies = nullptr;
+    const KeyTable* keys = nullptr;
+    const RoundBook* rounds = nullptr;
+    bool nodes_have_parameters = false;  // with a server-side optimizer
     SchedulerContext* context = nullptr;
   };
   // Begins an epoch with the same members, unless one is under way; takes the reason.
@@ -68,6 +73,8 @@ class TransferControl {
   // Made at its first use, when the term is known for good.
   StateTransfer& transfer();
   void Apply(StateTransfer::Outcome outcome);
+  // Says to which round the job has trained; empty when only nodes keep what it trains, or no key has values.
+  std::string DescribeProgress() const;
   // Returns paths from the node to all others that it can reach under the current policy.
   std::map<NodeId, std::vector<NodeId>> PathsOf(NodeId node) const;
   // Tells a node that lacks replicas how it reaches the other members. When some have left, and those who are here have

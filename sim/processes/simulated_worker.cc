@@ -168,6 +168,8 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     // With the same time each try would fail alike where the state takes longer.
     if (absl::IsDeadlineExceeded(completion.status)) fetch_timeout_ *= 2;
     if (absl::IsUnavailable(completion.status) || absl::IsDeadlineExceeded(completion.status)) return FetchState();
+    // Those who had it are gone. It begins anew on purpose.
+    if (absl::IsDataLoss(completion.status)) return NeedNoState();
   }
   if (!completion.status.ok()) {
     listener_->OnFailed(agenda_->now(), name_, text, completion.status);
@@ -178,6 +180,10 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   CheckResult(waiting, completion);
   switch (waiting.kind) {
     case Kind::kAttach:
+      if (plan_->may_begin_late && !state_.has_value()) return NeedNoState();
+      return plan_->barrier_first ? EnterBarrier() : Initialise();
+    case Kind::kNeedNoState:
+      if (state_.has_value()) return Synchronise();
       return plan_->barrier_first ? EnterBarrier() : Initialise();
     case Kind::kInit:
       return OnInitialised(waiting.tensor, completion);
@@ -208,6 +214,10 @@ void SimulatedWorker::FetchState() {
   state_->BeginFetch();
   asked_at_ = agenda_->now();
   CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, fetch_timeout_});
+}
+
+void SimulatedWorker::NeedNoState() {
+  CallOfState(WorkerShareState{Ask(Kind::kNeedNoState, 0, Round(), false), name_.worker, {}});
 }
 
 void SimulatedWorker::OnFetched(const CompleteRequest& completion) {
@@ -313,8 +323,8 @@ void SimulatedWorker::CheckResult(const Waiting& waiting, const CompleteRequest&
         absl::StrCat("asked for round ", waiting.round.value(), " and got round ", completion.round.value()));
   }
   const auto written = std::count(waiting.written.begin(), waiting.written.end(), true);
-  // The initial values may be gone when a worker comes late.
-  if (is_late && written == 0 && !plan_->nodes_have_parameters) return;
+  // They are its own: the initial values are gone when a worker comes late.
+  if (is_late && !plan_->nodes_have_parameters) return;
   if (written < static_cast<std::ptrdiff_t>(waiting.written.size())) {
     listener_->OnMisuse(agenda_->now(), name_,
                         absl::StrCat("round ", waiting.round.value(), " has holes in its result"));
@@ -386,8 +396,8 @@ uint64_t SimulatedWorker::rounds_done() const {
 
 std::string SimulatedWorker::WaitsFor() const {
   static constexpr const char* kNames[] = {
-      "attach",           "init",        "push",        "pull",     "broadcast",  "barrier",
-      "register-weights", "share-state", "fetch-state", "boundary", "synchronise"};
+      "attach",      "init",        "push",          "pull",     "broadcast",   "barrier",    "register-weights",
+      "share-state", "fetch-state", "need-no-state", "boundary", "synchronise", "report-loss"};
   std::string text;
   for (const auto& [request, waiting] : waiting_) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", "node ", name_.node.value(), " worker ", name_.worker.value(),

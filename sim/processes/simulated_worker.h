@@ -80,6 +80,7 @@ class SimulatedWorker {
     kRegisterWeights,
     kShareState,
     kFetchState,
+    kNeedNoState,
     kBoundary,
     kSynchronise,  // a Pull that tells with which round a worker begins
     kReportLoss
@@ -110,6 +111,8 @@ class SimulatedWorker {
   void Call(WorkerCall call);
   void CallOfState(StateCall call);
   void FetchState();
+  // Says that this worker begins with what it has, also where others have trained.
+  void NeedNoState();
   void OnFetched(const CompleteRequest& completion);
   // Begins without the state of others, once it knows with which rounds.
   void Synchronise();

@@ -7,6 +7,7 @@ import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import torch
+from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.parallel import DistributedDataParallel
 
 from ..errors import FailedPrecondition, InvalidArgument
@@ -31,7 +32,8 @@ def attach(
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job: their mean, or their sum where `aggregation.op` is sum.
 
-    Gives all workers the parameters of the lowest one. They travel in groups of about `key_mb` MiB, named by `name`, the
+    Gives all workers the parameters of the lowest one. A worker that comes when the job has trained keeps its own, and needs
+    a `State` before its first step. They travel in groups of about `key_mb` MiB, named by `name`, the
     parameters and their shapes, so that sites whose models differ hear of it. Gradients travel in
     their own type, those on GPUs by way of pinned memory, while the GPU goes on. Every process of every node attaches the same
     model, as a worker of its own.
@@ -103,13 +105,13 @@ class Attachment:
             # What the next forward pass needs first goes first where a link has a queue.
             for each, parameter in group:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
-        self._buffers_known = False
         self._buffer_count: Optional[Weight] = None  # where the job sums
         self._is_synchronised = True
         self._step = 0  # that was reported
         self._largest_rate = 0.0
         self._weight = Weight(job, f"{name}-weight") if weighted else None
         warn_of_fixed_tensors(job, name, self._inner)
+        self._init_running_means()
         self._weight_sent: Optional[Ticket] = None  # of the step that is under way
         self._started: Dict[int, Tuple[Operation, torch.Tensor]] = {}  # with the gradient, which it writes
         self._unhook: List[Callable[[], None]] = []
@@ -173,22 +175,41 @@ class Attachment:
             )
         return "\n".join(lines) + "\n"
 
-    def sync_buffers(self, timeout: Optional[float] = None) -> None:
-        """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""
-        buffers = {
+    def _buffers(self) -> Dict[str, torch.Tensor]:
+        """Returns the buffers by the names by which they travel."""
+        return {
             wire_name(f"{self._name}-buffer", name, each): each
             for name, each in self._inner.named_buffers() if each.numel() > 0
         }
+
+    def _init_running_means(self) -> None:
+        """Makes the buffers known that all sites have alike. A worker that comes late must know them with all else."""
+        norms = [part for part in self._inner.modules() if isinstance(part, _NormBase)]
+        means = {id(each) for part in norms for each in part.buffers(recurse=False)}
+        groups: Dict[torch.dtype, Dict[str, torch.Tensor]] = {}
+        for name, each in self._buffers().items():
+            if id(each) in means:
+                copy = _copy_of_buffer(each)
+                groups.setdefault(copy.dtype, {})[name] = copy
+        for dtype, group in groups.items():
+            self._job.init_group(f"{self._name}-buffers/{dtype}", group, in_place=False)
+        self._known_buffers = {name for group in groups.values() for name in group}
+        if groups and self._job.aggregation_op == "sum" and not self._job.may_leave_out:
+            self._buffer_count = Weight(self._job, f"{self._name}-buffers")
+
+    def sync_buffers(self, timeout: Optional[float] = None) -> None:
+        """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""
+        buffers = self._buffers()
         copies = {name: _copy_of_buffer(each) for name, each in buffers.items()}
         if not buffers:
             return
-        if not self._buffers_known:
-            for name, each in copies.items():
+        for name, each in copies.items():
+            if name not in self._known_buffers:
                 self._job.init(name, each, timeout=timeout)
-            self._buffers_known = True
-            if self._job.aggregation_op == "sum":
-                refuse_left_out("sync_buffers, in a job that sums", self._job.may_leave_out)
-                self._buffer_count = Weight(self._job, f"{self._name}-buffers")
+                self._known_buffers.add(name)
+        if self._job.aggregation_op == "sum":
+            refuse_left_out("sync_buffers, in a job that sums", self._job.may_leave_out)
+            self._buffer_count = self._buffer_count or Weight(self._job, f"{self._name}-buffers")
         tickets = [
             self._job.push_pull(name, value, out=value) if buffers[name].is_floating_point()
             else self._job.broadcast(name, value)

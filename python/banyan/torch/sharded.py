@@ -46,7 +46,7 @@ class ShardedAttachment(Attachment):
         self._name = name
         self._unhook = []
         self._step, self._largest_rate = 0, 0.0
-        self._buffers_known = False
+        self._known_buffers = set()
         self._buffer_count = None
         self._by_name = {each: parameter for each, parameter in model.named_parameters() if parameter.requires_grad}
         (op, may_leave_out), self._shapes, self._parts = agree_on_parts(self._site, job, self._by_name, shapes or {})
@@ -68,6 +68,7 @@ class ShardedAttachment(Attachment):
         self._is_weighted = weighted
         if job is not None:
             warn_of_fixed_tensors(job, name, model, is_whole=False)
+            self._init_running_means()
 
     def _cut(self, key_mb: float, low_bit: Optional[Chooser]) -> List[_Group]:
         """Cuts whole parameters into groups, as `attach` cuts those of a model in one piece."""

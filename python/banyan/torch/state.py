@@ -66,7 +66,10 @@ class State:
         self._encode()
 
     def sync(self, timeout: Optional[float] = None) -> bool:
-        """Takes the others' state, if there is one; returns whether there was. Once, before training."""
+        """Takes the others' state, if there is one; returns whether there was. Once, before training.
+
+        Raises DataLoss where the job has trained, and all that had its state are gone: begin another job then.
+        """
         self._job.share_state(self._parts)
         try:
             self._job.fetch_state(timeout)
