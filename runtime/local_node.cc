@@ -79,7 +79,9 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   host_options.compute_threads = options.compute_threads;
   host_options.brief_bytes = ComputePool::kBriefBytes;
   if (options.log) {
-    host_options.log = [log = options.log](LogLevel, absl::string_view text) { log(text); };
+    host_options.log = [log = options.log](LogLevel level, absl::string_view text) {
+      log(static_cast<int>(level), text);
+    };
   }
   const auto address_of = [advertise = options.advertise](const ProtocolHost& bound) {
     return advertise.empty() ? bound.bound_address() : advertise;

@@ -32,8 +32,9 @@ struct LocalNodeOptions {
   // Listen beyond this machine without keys: whoever reaches the port may speak as anybody.
   bool insecure = false;
   int compute_threads = 1;
-  // Gets every line that the node logs, on its protocol thread; empty: nobody does.
-  std::function<void(absl::string_view line)> log = {};
+  // Gets every line that the node logs, on its protocol thread; empty: nobody does. `level` is 0 for what helps to find
+  // faults, 1 for information, 2 for a warning and 3 for an error.
+  std::function<void(int level, absl::string_view line)> log = {};
 };
 
 // A node that has fallen out of its job joins again by itself. Its sessions end with UNAVAILABLE then: open new ones.

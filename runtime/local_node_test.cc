@@ -40,7 +40,7 @@ class LocalNodeTest : public testing::Test {
  protected:
   explicit LocalNodeTest(const std::string& more = "") : scheduler_(absl::StrCat(kOverlay, more)) {}
 
-  std::unique_ptr<LocalNode> Start(int number, std::function<void(absl::string_view)> log = {}) {
+  std::unique_ptr<LocalNode> Start(int number, std::function<void(int, absl::string_view)> log = {}) {
     return scheduler_.StartNode(number, std::move(log));
   }
 
@@ -257,7 +257,7 @@ class NetSenseLocalNodeTest : public LocalNodeTest {
     std::vector<std::thread> threads;
     std::vector<std::vector<float>> results(kNodes);
     for (int number = 1; number <= kNodes; ++number) {
-      nodes.push_back(Start(number, [&said](absl::string_view line) {
+      nodes.push_back(Start(number, [&said](int, absl::string_view line) {
         said += absl::StrContains(line, "key 'w': no worker has registered its weights");
       }));
     }

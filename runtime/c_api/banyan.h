@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 5
+#define BANYAN_ABI_VERSION 6
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -85,8 +85,9 @@ typedef struct banyan_session_options {
 } banyan_session_options;
 
 BANYAN_API int banyan_session_open(const banyan_session_options* options, banyan_session** session);
-// Says good-bye to the node. Operations that run end with BANYAN_CANCELLED, and so do calls from here on. Waits for
-// calls of other threads and for callbacks, at most for `seconds`: BANYAN_DEADLINE_EXCEEDED says to call it again.
+// Says good-bye to the node. Operations that run end with BANYAN_CANCELLED, and so do calls that other threads are in,
+// and all from here on. Waits until these have returned, at most for `seconds`: BANYAN_DEADLINE_EXCEEDED says to call
+// it again.
 BANYAN_API int banyan_session_close(banyan_session* session, double seconds);
 // Closes the session, if that has not been done, and ends the handle. Not from a callback. NULL is nothing.
 BANYAN_API void banyan_session_free(banyan_session* session);
@@ -113,6 +114,9 @@ typedef struct banyan_node_options {
   const char* key_file;       // of the node's secret key, as `banyan keygen` makes it; NULL: none
   const char* scheduler_key;  // the public key of the schedulers; NULL: as the key file says
   int insecure;               // not 0: listen beyond this machine without a key
+  // Not 0: each line of log_descriptor begins with its level, as sd-daemon(3) has them: <3> for an error, <4> for a
+  // warning, <6> for information, <7> for what helps to find faults. Since version 6.
+  int log_levels;
 } banyan_node_options;
 
 BANYAN_API int banyan_node_start(const banyan_node_options* options, banyan_node** node);
@@ -226,7 +230,8 @@ BANYAN_API int banyan_report_health(banyan_session* session, const banyan_health
 BANYAN_API int banyan_ticket_wait(const banyan_ticket* ticket, double seconds);
 // Waits too, but asks nobody who is awaited, and only says whether the operation is done: 1, or 0.
 BANYAN_API int banyan_ticket_poll(const banyan_ticket* ticket, double seconds);
-// Returns the round that the operation belongs to; 0 where there is none.
+// Returns the round that the operation belongs to; 0 where there is none. Counted by this session until the operation
+// is done, and from then on by the job, which may have had rounds before.
 BANYAN_API uint64_t banyan_ticket_round(const banyan_ticket* ticket);
 // Ends the handle and never blocks. The operation goes on, with its callback, its tag, and the caller's memory for
 // results. NULL is nothing.

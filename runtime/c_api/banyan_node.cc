@@ -30,9 +30,15 @@ struct banyan_node {
 
 namespace {
 
+// Of LocalNodeOptions::log's levels, as sd-daemon(3) has them.
+const char* PrefixOf(int level) {
+  constexpr const char* kPrefixes[] = {"<7>", "<6>", "<4>", "<3>"};
+  return kPrefixes[level];
+}
+
 // A line that the descriptor does not take at once is lost: the node waits for no reader.
-void WriteLine(int descriptor, absl::string_view line) {
-  const std::string text = absl::StrCat(line, "\n");
+void WriteLine(int descriptor, absl::string_view prefix, absl::string_view line) {
+  const std::string text = absl::StrCat(prefix, line, "\n");
   (void)!write(descriptor, text.data(), text.size());
 }
 
@@ -47,7 +53,10 @@ LocalNodeOptions OptionsOf(const banyan_node_options& given) {
   options.insecure = given.insecure != 0;
   if (given.compute_threads > 0) options.compute_threads = given.compute_threads;
   if (given.log_descriptor > 0) {
-    options.log = [descriptor = given.log_descriptor](absl::string_view line) { WriteLine(descriptor, line); };
+    options.log = [descriptor = given.log_descriptor, with_level = given.log_levels != 0](int level,
+                                                                                          absl::string_view line) {
+      WriteLine(descriptor, with_level ? PrefixOf(level) : "", line);
+    };
   }
   return options;
 }

@@ -271,6 +271,25 @@ TEST_P(CApiTest, ReleaseOfAPendingTicketDoesNotWait) {
   EXPECT_EQ(banyan_barrier(session_, nullptr, nullptr), BANYAN_CANCELLED);
 }
 
+TEST_P(CApiTest, CloseEndsCallsOfOtherThreads) {
+  Start({.hold_from = 1});
+  std::vector<float> result(2);
+  banyan_ticket* open = PushPull(result);
+  std::vector<float> late(2);
+  banyan_ticket* waiting = nullptr;
+  std::thread other([&] {  // waits for room, or finds the session closed
+    (void)banyan_push_pull(session_, "w", values_.data(), late.data(), 2, nullptr, &waiting);
+  });
+  EXPECT_EQ(banyan_session_close(session_, kLongSeconds), BANYAN_OK) << banyan_last_error();
+  other.join();
+  EXPECT_EQ(banyan_ticket_wait(open, kLongSeconds), BANYAN_CANCELLED);
+  if (waiting != nullptr) {
+    EXPECT_EQ(banyan_ticket_wait(waiting, kLongSeconds), BANYAN_CANCELLED);
+  }
+  banyan_ticket_release(open);
+  banyan_ticket_release(waiting);
+}
+
 TEST_P(CApiTest, ACallWithoutRoomEndsAtOnce) {
   Start({.hold_from = 1}, /*room_seconds=*/0.05);
   std::vector<float> result(2);

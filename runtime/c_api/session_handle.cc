@@ -94,6 +94,14 @@ absl::Status SessionHandle::Close(absl::Duration timeout) {
   {
     std::unique_lock<std::mutex> lock(mutex_);
     closing_ = true;
+    if (Session* const open = session_.get(); open != nullptr) {
+      // Calls of other threads end by it.
+      ++users_;
+      lock.unlock();
+      open->Close();
+      lock.lock();
+      if (--users_ == 0) changed_.notify_all();
+    }
     if (!changed_.wait_for(lock, Bounded(timeout), [this] { return users_ == 0; })) {
       return absl::DeadlineExceededError("other threads are in calls of this session; close it again");
     }

@@ -56,7 +56,7 @@ class SessionHandle {
   // `ticket`, which may be null.
   int Start(const banyan_call_options* options, banyan_ticket** ticket,
             absl::FunctionRef<Ticket(Session& session, PushOptions options, DataType type)> start);
-  // Ends the session. DEADLINE_EXCEEDED when other calls still use it after `timeout`.
+  // Ends the session and the calls that other threads are in. DEADLINE_EXCEEDED when they still use it after `timeout`.
   absl::Status Close(absl::Duration timeout);
 
  private:

@@ -149,7 +149,7 @@ absl::Status LocalUpdates::DoWhatIsDue(absl::Duration timeout) {
     if (action.kind == LocalAction::Kind::kSiteMean) {
       status = TakeSiteMean();
     } else if (UpdateFragment& fragment = *fragments_[action.fragment]; action.kind == LocalAction::Kind::kStart) {
-      Start(fragment);
+      status = Start(fragment);
     } else {
       status = Finish(fragment, timeout);
     }
@@ -167,9 +167,10 @@ absl::Status LocalUpdates::TakeSiteMean() {
   return absl::OkStatus();
 }
 
-void LocalUpdates::Start(UpdateFragment& fragment) {
-  fragment.Start(session_, weight_);
-  sent_elements_ += fragment.elements();
+absl::Status LocalUpdates::Start(UpdateFragment& fragment) {
+  absl::Status status = fragment.Start(session_, weight_);
+  if (status.ok()) sent_elements_ += fragment.elements();
+  return status;
 }
 
 absl::Status LocalUpdates::Finish(UpdateFragment& fragment, absl::Duration timeout) {

@@ -129,7 +129,7 @@ class LocalUpdates {
   absl::Status Init(absl::Duration timeout);
   absl::Status DoWhatIsDue(absl::Duration timeout);
   absl::Status TakeSiteMean();
-  void Start(UpdateFragment& fragment);
+  absl::Status Start(UpdateFragment& fragment);
   absl::Status Finish(UpdateFragment& fragment, absl::Duration timeout);
 
   Session& session_;

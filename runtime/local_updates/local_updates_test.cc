@@ -320,6 +320,32 @@ TEST_F(TwoWorkersTest, AfterATimeOutAWorkerWaitsOn) {
   EXPECT_TRUE(absl::IsFailedPrecondition(updates[0]->set_weight(1)));
 }
 
+TEST_F(TwoWorkersTest, AStartThatFoundNoRoomIsMadeUpFor) {
+  sessions_[0].reset();
+  nodes_[0] = scheduler_.StartNode(1);
+  sessions_[0] = *nodes_[0]->OpenSession(0, kLong, /*room_timeout=*/absl::Milliseconds(1));
+  Model models[2] = {MakeModel(), MakeModel()};
+  std::unique_ptr<LocalUpdates> updates[2];
+  std::vector<ConstTensorView> gradients[2];
+  RunThreads(2, [&](int i) {
+    const auto fragments = Cut(models[i], Kind());
+    updates[i] = *LocalUpdates::Begin(*sessions_[i], fragments, DiLoCo(1), kLong);
+    for (const ModelTensor& each : fragments[0]) gradients[i].push_back(each.values);
+  });
+  // A round that the other worker does not take part in yet.
+  EXPECT_TRUE(sessions_[0]->PushGroup("outer/0", gradients[0]).Wait(kLong).ok());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(updates[0]->Step(kLong)));
+  EXPECT_FALSE(updates[0]->is_pending());
+  EXPECT_TRUE(sessions_[1]->PushGroup("outer/0", gradients[1]).Wait(kLong).ok());
+  RunThreads(2, [&](int i) {
+    absl::Status status = i == 0 ? updates[0]->Flush(kLong) : updates[1]->Step(kLong);
+    while (absl::IsDeadlineExceeded(status)) status = updates[i]->Flush(kLong);
+    EXPECT_TRUE(status.ok()) << status;
+  });
+  EXPECT_EQ(models[0], models[1]);
+  EXPECT_EQ(updates[0]->outer_step(), 1);
+}
+
 TEST_F(TwoWorkersTest, AModelOfHalvesTravelsInHalves) {
   RunThreads(2, [&](int i) {
     std::vector<uint16_t> model(2);

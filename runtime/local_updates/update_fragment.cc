@@ -13,6 +13,11 @@ StatePart PartOf(std::string name, absl::Span<float> values) {
   return {std::move(name), {reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)}};
 }
 
+// A call that has not begun ends at once; what has begun is awaited later.
+absl::Status ErrorAtOnce(Ticket& ticket) {
+  return ticket.done() ? ticket.Wait(absl::ZeroDuration()) : absl::OkStatus();
+}
+
 }  // namespace
 
 UpdateFragment::UpdateFragment(std::string key, std::string weight_key, std::vector<GroupPart> tensors,
@@ -38,7 +43,7 @@ absl::Status UpdateFragment::InitWeight(Session& session, absl::Duration timeout
   return session.Init(weight_key_, weight, weight).Wait(timeout);
 }
 
-void UpdateFragment::Start(Session& session, double weight) {
+absl::Status UpdateFragment::Start(Session& session, double weight) {
   std::vector<ConstTensorView> gradients;
   std::vector<TensorView> results;
   for (OuterTensor& each : outer_) {
@@ -46,12 +51,20 @@ void UpdateFragment::Start(Session& session, double weight) {
     gradients.emplace_back(each.exchanged());
     results.emplace_back(each.exchanged());
   }
-  if (!weight_key_.empty()) {
+  // What an earlier try has sent stands.
+  if (!weight_key_.empty() && !weight_round_.has_value()) {
     weight_ = static_cast<float>(weight);
     const absl::Span<float> own(&weight_, 1);
     weight_round_ = session.PushPull(weight_key_, own, own);
+    if (absl::Status status = ErrorAtOnce(*weight_round_); !status.ok()) {
+      weight_round_.reset();
+      return status;
+    }
   }
   round_ = session.PushPullGroup(key_, gradients, results);
+  absl::Status status = ErrorAtOnce(*round_);
+  if (!status.ok()) round_.reset();
+  return status;
 }
 
 absl::Status UpdateFragment::Finish(const OuterStep& step, double alpha, absl::Duration timeout) {

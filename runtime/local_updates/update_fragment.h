@@ -24,8 +24,9 @@ class UpdateFragment {
   absl::Status Init(Session& session, absl::Duration timeout);
   // Makes the key of the weights known, where there is one. All workers do so after the Init of all fragments.
   absl::Status InitWeight(Session& session, absl::Duration timeout);
-  // Sends how far this worker has come since the last time. REQUIRES: it is not pending.
-  void Start(Session& session, double weight);
+  // Sends how far this worker has come since the last time. After an error, such as that no room came in time, it may
+  // be called again. REQUIRES: it is not pending.
+  absl::Status Start(Session& session, double weight);
   // Waits for the mean, steps along it, and blends the result into the model. After an error it is pending still.
   // REQUIRES: it is pending.
   absl::Status Finish(const OuterStep& step, double alpha, absl::Duration timeout);

@@ -10,7 +10,8 @@ void GroupWork::Finish(const Operation& whole, const absl::Status& status) const
   for (const Target& target : targets) {
     if (!status.ok() || target.values.empty()) continue;
     const auto* const from = static_cast<const uint8_t*>(result.data()) + target.first * SizeOf(result.type());
-    std::memcpy(target.values.data(), from, target.values.size_bytes());
+    operations[target.operation]->UseResult(
+        [&] { std::memcpy(target.values.data(), from, target.values.size_bytes()); });
   }
   for (const std::shared_ptr<Operation>& operation : operations) {
     if (status.ok()) operation->SetRound(whole.round());

@@ -2,6 +2,7 @@
 #ifndef BANYAN_RUNTIME_SESSION_GROUP_WORK_H_
 #define BANYAN_RUNTIME_SESSION_GROUP_WORK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@ struct GroupWork {
   struct Target {
     int64_t first = 0;  // element of the group
     TensorView values;
+    size_t operation = 0;  // whose result it is, in `operations`
   };
 
   std::vector<std::shared_ptr<Operation>> operations;  // shared with the callers' tickets

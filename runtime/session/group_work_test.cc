@@ -48,6 +48,19 @@ TEST_F(GroupWorkTest, EachTargetGetsItsPart) {
   keys_->named.at("g").LendResult(0, SessionKey::Holder::kSession);  // it is free again
 }
 
+TEST_F(GroupWorkTest, MemoryThatWasGivenUpIsNotWritten) {
+  std::vector<float> kept(1);
+  std::vector<float> given_up(1);
+  const auto one = std::make_shared<Operation>("k", absl::MakeSpan(kept));
+  const auto other = std::make_shared<Operation>("l", absl::MakeSpan(given_up));
+  const std::shared_ptr<Operation> whole =
+      Whole({{one, other}, {{0, absl::MakeSpan(kept), 0}, {1, absl::MakeSpan(given_up), 1}}});
+  other->Abandon();
+  whole->Finish(absl::OkStatus());
+  EXPECT_EQ(kept, std::vector<float>({1}));
+  EXPECT_EQ(given_up, std::vector<float>({0}));
+}
+
 TEST_F(GroupWorkTest, AnErrorIsThatOfEachPart) {
   std::vector<float> values(2, 9);
   const auto one = std::make_shared<Operation>("key one", absl::MakeSpan(values));

@@ -24,6 +24,7 @@ class LocalPort : public SessionPort {
 
   void Start(Callbacks callbacks) override;
   absl::Status Send(const WorkerMessage& message) override;
+  absl::Status TrySend(const WorkerMessage& message, absl::Duration) override { return Send(message); }
   void Close() override;
 
  private:

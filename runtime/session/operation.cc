@@ -120,10 +120,19 @@ absl::Status Operation::Wait(absl::Duration timeout) {
 
 void Operation::Abandon() {
   SlotLease shared;  // outlives the lock, as giving it back takes another one
-  std::unique_lock<std::mutex> lock(mutex_);
-  abandoned_ = true;
-  std::swap(shared, shared_);
-  if (!result_.empty()) finished_.wait(lock, [this] { return done_; });
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    abandoned_ = true;
+    std::swap(shared, shared_);
+    if (on_done_) return;
+  }
+  std::lock_guard<std::mutex> lock(result_mutex_);
+  has_result_ = false;
+}
+
+void Operation::UseResult(absl::FunctionRef<void()> use) {
+  std::lock_guard<std::mutex> lock(result_mutex_);
+  if (has_result_) use();
 }
 
 }  // namespace banyan

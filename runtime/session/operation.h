@@ -3,6 +3,7 @@
 //
 // Invariants:
 // - It ends once; only the first Finish counts.
+// - The caller's result memory is not touched once Abandon has returned, unless a callback is to come: then until that.
 // - Its callback runs once, after the end is visible to all, whether or not a ticket is still there.
 // - A forked child finds its copy done, with FAILED_PRECONDITION and no result, and never waits for it.
 #ifndef BANYAN_RUNTIME_SESSION_OPERATION_H_
@@ -57,7 +58,10 @@ class Operation {
   void SetWait(std::string wait);
   // Waits for the end and returns its status; DEADLINE_EXCEEDED when it is not done after `timeout`.
   absl::Status Wait(absl::Duration timeout);
-  // Gives a shared result back, as nobody asks for it any more, and waits until the caller's result memory is free.
+  // Runs `use`, which writes into the caller's result memory, unless that was given up.
+  void UseResult(absl::FunctionRef<void()> use);
+  // Gives a shared result back, as nobody asks for it any more, and the caller's result memory up, unless a callback is
+  // to tell that the result is there. Waits for no more than a UseResult.
   void Abandon();
 
  private:
@@ -79,6 +83,8 @@ class Operation {
   std::string wait_;
   Callback on_done_;
   SlotLease shared_;
+  std::mutex result_mutex_;  // held while the caller's result memory is used
+  bool has_result_ = true;   // guarded by result_mutex_
 };
 
 }  // namespace banyan

@@ -1,7 +1,6 @@
 #include "runtime/session/operation.h"
 
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -57,15 +56,22 @@ TEST(OperationTest, CallsBackOnceWhenItsEndIsVisible) {
   EXPECT_EQ(ends, std::vector<absl::Status>{absl::UnavailableError("node n1, key w: node n3 was lost")});
 }
 
-TEST(OperationTest, OnlyAnOperationWithAResultHoldsMemory) {
-  Operation without("x", {});
-  without.Abandon();
-  std::vector<float> result(3);
-  Operation with("x", absl::MakeSpan(result));
-  std::thread finisher([&] { with.Finish(absl::OkStatus()); });
-  with.Abandon();
-  EXPECT_TRUE(with.done());
-  finisher.join();
+TEST(OperationTest, MemoryIsTheCallersOnceItIsAbandoned) {
+  int uses = 0;
+  Operation operation("x", {});
+  operation.UseResult([&] { ++uses; });
+  operation.Abandon();
+  operation.UseResult([&] { ++uses; });
+  EXPECT_EQ(uses, 1);
+}
+
+TEST(OperationTest, MemoryIsTheOperationsWhileACallbackIsToCome) {
+  int uses = 0;
+  Operation operation("x", {}, [](const absl::Status&) {});
+  operation.Abandon();
+  operation.UseResult([&] { ++uses; });
+  EXPECT_EQ(uses, 1);
+  operation.Finish(absl::OkStatus());
 }
 
 // A key with one result.

@@ -74,6 +74,10 @@ Session::~Session() {
   }
 }
 
+void Session::Close() {
+  if (core_->IsHere()) core_->SayGoodBye();
+}
+
 Ticket Session::Init(absl::string_view key, ConstTensorView values, TensorView agreed, CallOptions options) {
   return Ticket(core_->Init(key, values, agreed, SettingsOf(std::move(options))));
 }

@@ -91,7 +91,8 @@ class Ticket {
   explicit Ticket(std::shared_ptr<Operation> operation);
   Ticket(Ticket&&) noexcept;
   Ticket& operator=(Ticket&& other) noexcept;
-  // Waits until the operation's result span is free; its callback is not lost. A gradient or value span is free when
+  // Never waits for the operation, which goes on. Its result span is free, and what has not come yet will not be
+  // written there; but of an operation with a callback it is free when that runs. A gradient or value span is free when
   // the call that took it returns.
   ~Ticket();
 
@@ -99,7 +100,8 @@ class Ticket {
   // leaves the operation running: wait again as often as you like.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
   bool done() const;
-  // Returns the round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
+  // Returns the round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss. Counted by
+  // this session until the operation is done, and from then on by the job, which may have had rounds before.
   uint64_t round() const;
   // Returns what a Pull or PushPull without memory for its result has brought. It is in shared memory, and there until
   // the ticket is destroyed. Empty before the operation is done, after an error and for others.
@@ -160,8 +162,10 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   // Says good-bye to the node. Operations that still run end with CANCELLED, and so do those that their callbacks
-  // start. Returns when the last callback has run. REQUIRES: no callback calls this.
+  // start. Returns when the last callback has run. REQUIRES: no callback calls this, and no other thread is in a call.
   ~Session();
+  // Says good-bye now: calls that other threads are in, and later ones, end with CANCELLED too. Idempotent.
+  void Close();
 
   // Makes the key known with as many elements as `values` has, of their type. Every worker of every node calls it once
   // per key. The values of the lowest worker of the lowest node win; all get them, in `agreed` (of the same size and

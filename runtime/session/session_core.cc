@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
+#include "runtime/workers/worker_connection.h"
 
 namespace banyan {
 namespace {
@@ -69,6 +70,11 @@ SessionCore::SessionCore(std::shared_ptr<SessionPort> port, SessionPatience pati
 SessionCore::~SessionCore() { Close(); }
 
 void SessionCore::Close() {
+  SayGoodBye();
+  make_.StopCallbacks();
+}
+
+void SessionCore::SayGoodBye() {
   make_.StopAsking();
   absl::Status failure;
   {
@@ -87,11 +93,10 @@ void SessionCore::Close() {
       return std::none_of(calls_.begin(), calls_.end(), [](const auto& call) { return call.second.prompt; });
     });
   }
-  // A node that has gone needs no good-bye.
-  (void)port_->Send(WorkerGoodBye{});
+  // A node that has gone, or has stopped, needs no good-bye.
+  (void)port_->TrySend(WorkerGoodBye{}, std::min(kFarewell, patience_.answer));
   port_->Close();
   EndCalls(absl::CancelledError("the session was closed"), /*may_try_again=*/false);
-  make_.StopCallbacks();
 }
 
 void SessionCore::AskWait(const std::string& key, uint64_t round, Operation::Callback done) {
@@ -99,13 +104,29 @@ void SessionCore::AskWait(const std::string& key, uint64_t round, Operation::Cal
     return done(absl::DeadlineExceededError(own));
   }
   const auto asking = std::make_shared<Operation>("", TensorView(), std::move(done));
-  StartPlainCall(asking, /*prompt=*/false, [&key](CallId id) { return DescribeWait{id, key}; });
+  CallId id;
+  {
+    Lock lock(keys_->mutex);
+    if (!failure_.ok()) return;
+    id = Register({.operation = asking});
+  }
+  // Whoever asks has a time-out: what the node does not read at once is not asked.
+  if (const absl::Status sent = port_->TrySend(DescribeWait{id, key}, absl::ZeroDuration()); !sent.ok()) {
+    On(CallCompleted{id, sent, Round()});
+  }
 }
 
 CallId SessionCore::Register(Call call) {
   const CallId id = std::exchange(next_call_, next_call_.Next());
   calls_.emplace(id, std::move(call));
   return id;
+}
+
+absl::Status SessionCore::CheckStart() const {
+  if (!failure_.ok()) return failure_;
+  if (calls_.size() + 1 < static_cast<size_t>(kMaxWaitingCalls)) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("this worker has ", calls_.size(),
+                                                   " calls that wait for their end, which is the most; wait for some"));
 }
 
 void SessionCore::Send(CallId id, const WorkerMessage& message) {
@@ -149,20 +170,34 @@ absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout
   const auto opening = std::make_shared<Operation>("", TensorView());
   CallId id;
   int64_t elements = 0;
+  bool is_asked = false;
   {
     Lock lock(keys_->mutex);
-    if (!failure_.ok()) return failure_;
-    id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
-    elements = keys_->named.at(name).slot_elements();
+    if (absl::Status status = CheckStart(); !status.ok()) return status;
+    const SessionKey& key = keys_->named.at(name);
+    if (key.segment() != nullptr) return absl::OkStatus();  // it came after an earlier Init had given up
+    elements = key.slot_elements();
+    Call call = {.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true};
+    if (const auto late = late_opens_.extract(name); !late.empty()) {
+      id = late.mapped();
+      calls_.emplace(id, std::move(call));
+      is_asked = true;
+    } else {
+      id = Register(std::move(call));
+    }
   }
-  {
+  if (!is_asked) {
     const Lock in_order(opening_);
     for (const DescribeGroup& message : DescribeInMessages(layout)) Send(id, message);
     Send(id, OpenTensor{id, name, elements, layout.type});
   }
   absl::Status status = opening->Wait(patience_.answer);
   if (!absl::IsDeadlineExceeded(status)) return status;
-  // Unless it is late by a hair's breadth, the key has failed.
+  // Unless it is late by a hair's breadth, the key has failed, until its Init is called again.
+  {
+    Lock lock(keys_->mutex);
+    if (calls_.contains(id)) late_opens_[name] = id;
+  }
   On(CallCompleted{id, absl::UnavailableError("the node does not answer; is its process stopped?"), Round()});
   return opening->Wait(absl::InfiniteDuration());
 }
@@ -245,6 +280,10 @@ SessionCore::OperationPtr SessionCore::StartShared(TensorCallKind kind, absl::st
 
 void SessionCore::StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use) {
   Lock lock(keys_->mutex);
+  if (absl::Status status = CheckStart(); !status.ok()) {
+    lock.unlock();
+    return operation->Finish(status);
+  }
   std::optional<uint32_t> lent;
   if (use.lent != nullptr) lent = use.lent->slot();
   const absl::StatusOr<SessionKey::Slots> slots =
@@ -283,10 +322,9 @@ void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
                                  absl::FunctionRef<WorkerMessage(CallId)> make) {
   if (absl::Status here = keys_->process.Check("session"); !here.ok()) return operation->Finish(here);
   Lock lock(keys_->mutex);
-  if (!failure_.ok()) {
-    const absl::Status failure = failure_;
+  if (absl::Status status = CheckStart(); !status.ok()) {
     lock.unlock();
-    return operation->Finish(failure);
+    return operation->Finish(status);
   }
   const CallId id = Register({.operation = operation, .prompt = prompt});
   lock.unlock();
@@ -322,6 +360,17 @@ void SessionCore::On(const WorkerAttached& attached) {
 
 void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment) {
   Lock lock(keys_->mutex);
+  const auto late = std::find_if(late_opens_.begin(), late_opens_.end(),
+                                 [&opened](const auto& each) { return each.second == opened.call; });
+  if (late != late_opens_.end() && segment) {
+    SessionKey& key = keys_->named.at(late->first);
+    if (opened.elements == key.slot_elements() && opened.type == key.type()) {
+      key.Keep(opened.tensor, std::move(segment));
+      tensors_[opened.tensor] = late->first;
+    }
+    late_opens_.erase(late);
+    return;
+  }
   const auto call = calls_.find(opened.call);
   if (call == calls_.end() || call->second.type != CallType::kOpen || !segment) return;
   SessionKey& key = keys_->named.at(call->second.name);
@@ -398,7 +447,10 @@ std::string SessionCore::BusyKey() const {
 void SessionCore::On(const CallCompleted& completed) {
   Lock lock(keys_->mutex);
   const auto found = calls_.find(completed.call);
-  if (found == calls_.end()) return;
+  if (found == calls_.end()) {
+    std::erase_if(late_opens_, [&completed](const auto& each) { return each.second == completed.call; });
+    return;
+  }
   Call call = found->second;
   absl::Status status = completed.status;
   if (call.type != CallType::kAttach) status = AsUnavailable(status);
@@ -407,7 +459,8 @@ void SessionCore::On(const CallCompleted& completed) {
   lock.unlock();
   const TensorView result = call.operation->result();
   if (completed.status.ok() && segment && !result.empty()) {
-    std::memcpy(result.data(), segment->result(call.slots.result).data(), result.size_bytes());
+    call.operation->UseResult(
+        [&] { std::memcpy(result.data(), segment->result(call.slots.result).data(), result.size_bytes()); });
   }
   lock.lock();
   if (calls_.erase(completed.call) == 0) return;  // ended by a failure meanwhile

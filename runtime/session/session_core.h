@@ -89,8 +89,10 @@ class SessionCore {
     });
     return operation;
   }
-  // Says good-bye and ends what still runs with CANCELLED. Returns when the last callback has run. Operations that
-  // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
+  // Says good-bye and ends what still runs with CANCELLED, and all that is started from here on. Idempotent.
+  void SayGoodBye();
+  // Says good-bye, and returns when the last callback has run. REQUIRES: no callback calls this, and no other thread is
+  // in a call. Idempotent.
   void Close();
 
   // Returns whether the caller runs in the process that opened the session, and in no forked child.
@@ -126,6 +128,8 @@ class SessionCore {
   // Says for whom a call of the key waits in `round`: for this worker itself, or for whom the node says.
   void AskWait(const std::string& key, uint64_t round, Operation::Callback done);
   CallId Register(Call call);  // the mutex is held
+  // Why no call can start: the session's failure, or that as many wait as may. The mutex is held.
+  absl::Status CheckStart() const;
   void Send(CallId id, const WorkerMessage& message);
 
   absl::Status AddKey(const std::string& name, int64_t elements, DataType type);
@@ -187,6 +191,7 @@ class SessionCore {
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
   std::map<TensorId, std::string> tensors_;
+  std::map<std::string, CallId> late_opens_;  // by key: of whom nobody waits for its memory any more
   absl::Status failure_;  // of the node or the job, or CANCELLED once closed: every later call ends with it
   bool closed_ = false;
 };

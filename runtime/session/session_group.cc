@@ -58,7 +58,8 @@ absl::Status SessionGroup::CheckShapes(const Call& call) const {
 void SessionGroup::Add(const OperationPtr& operation, const Call& call, GroupWork& work) const {
   work.operations.push_back(operation);
   for (size_t i = 0; i < call.results.size(); ++i) {
-    if (!call.results[i].empty()) work.targets.push_back({offsets_[call.first + i], call.results[i]});
+    if (call.results[i].empty()) continue;
+    work.targets.push_back({offsets_[call.first + i], call.results[i], work.operations.size() - 1});
   }
 }
 

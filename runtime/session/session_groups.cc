@@ -92,7 +92,7 @@ absl::Status SessionGroups::CheckNames(const std::string& name, const TensorLayo
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
   if (const auto known = places_.find(name); known != places_.end() && known->second.is_whole) {
     const TensorLayout& before = known->second.group->layout();
-    if (before == layout) return absl::AlreadyExistsError("InitGroup came before");
+    if (before == layout) return absl::OkStatus();  // the key says whether another Init may follow
     const auto [had, has] = DescribeDifference({before.Elements(), before}, {layout.Elements(), layout});
     return absl::InvalidArgumentError(absl::StrCat("InitGroup came before, with ", had, ", and now has ", has));
   }
@@ -114,6 +114,7 @@ absl::Status SessionGroups::CheckNames(const std::string& name, const TensorLayo
 absl::StatusOr<SessionGroup*> SessionGroups::Add(const std::string& name, TensorLayout layout) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (absl::Status status = CheckNames(name, layout); !status.ok()) return status;
+  if (const auto known = places_.find(name); known != places_.end()) return known->second.group;
   groups_.push_back(std::make_unique<SessionGroup>(name, std::move(layout), &session_.of_one));
   SessionGroup* const group = groups_.back().get();
   places_.emplace(name, Place{group, 0, /*is_whole=*/true});
@@ -155,6 +156,7 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
     status = session_.open(group_name, (*group)->layout());
     if (!status.ok()) FreeNames(*group);
   }
+  if (absl::IsAlreadyExists(status)) status = absl::AlreadyExistsError("InitGroup came before");
   if (!status.ok()) {
     operation->Finish(status);
     return operation;

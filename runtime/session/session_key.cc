@@ -32,6 +32,18 @@ void SessionKey::Fail(absl::Status status) {
   failure_ = std::move(status);
 }
 
+void SessionKey::Keep(TensorId tensor, std::shared_ptr<TensorSegment> segment) {
+  Opened(tensor, std::move(segment));
+  state_ = State::kFailed;
+}
+
+bool SessionKey::Retry() {
+  if (state_ != State::kFailed || !absl::IsUnavailable(failure_)) return false;
+  state_ = segment_ == nullptr ? State::kOpening : State::kOpened;
+  failure_ = absl::OkStatus();
+  return true;
+}
+
 std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t rounds_in_flight,
                                                   std::optional<uint32_t> lent) {
   const State needed = kind == TensorCallKind::kInit ? State::kOpened : State::kReady;

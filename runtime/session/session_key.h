@@ -49,6 +49,10 @@ class SessionKey {
 
   void Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment);
   void Fail(absl::Status status);
+  // Takes memory that comes after the key has failed, for the case that its Init is called again.
+  void Keep(TensorId tensor, std::shared_ptr<TensorSegment> segment);
+  // Whether an Init that never reached the node's core has failed, so that another may follow; then begins anew.
+  bool Retry();
 
   // Takes the slots and the round of a call that may start now; nothing while it must wait. `lent` is the gradient slot
   // that the worker has filled.

@@ -16,7 +16,7 @@ absl::Status SessionKeys::Add(const std::string& name, int64_t elements, DataTyp
   if (key->second.elements() != elements) {
     return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));
   }
-  if (key->second.type() == type) return absl::AlreadyExistsError(text);
+  if (key->second.type() == type) return key->second.Retry() ? absl::OkStatus() : absl::AlreadyExistsError(text);
   return absl::InvalidArgumentError(
       absl::StrCat("Init came before, of ", NameOf(key->second.type()), ", and now is of ", NameOf(type)));
 }

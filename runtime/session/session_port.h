@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "proto/session_messages.h"
 #include "runtime/workers/tensor_segment.h"
 
@@ -25,7 +26,10 @@ class SessionPort {  // thread-safe but for Start, which comes first
 
   // From now on replies come, one at a time, on a thread of the port.
   virtual void Start(Callbacks callbacks) = 0;
+  // Waits for room in the connection as long as the port has patience.
   virtual absl::Status Send(const WorkerMessage& message) = 0;
+  // Waits for room for at most `patience`: DEADLINE_EXCEEDED when there is none, and the connection goes on.
+  virtual absl::Status TrySend(const WorkerMessage& message, absl::Duration patience) = 0;
   // No callback runs any more when it returns. REQUIRES: not called from a callback. Idempotent.
   virtual void Close() = 0;
 };

@@ -1,5 +1,6 @@
 #include "runtime/session/unix_port.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -88,6 +89,19 @@ absl::Status UnixPort::Send(const WorkerMessage& message) {
       break;
   }
   return End(ClosedByNode());
+}
+
+absl::Status UnixPort::TrySend(const WorkerMessage& message, absl::Duration patience) {
+  const std::string bytes = EncodeWorkerMessage(message);
+  PacketResult result = SendPacket(socket_.get(), bytes, -1, /*may_block=*/false);
+  if (result == PacketResult::kWouldBlock && patience > absl::ZeroDuration()) {
+    pollfd room = {socket_.get(), POLLOUT, 0};
+    poll(&room, 1, static_cast<int>(absl::ToInt64Milliseconds(patience)));
+    result = SendPacket(socket_.get(), bytes, -1, /*may_block=*/false);
+  }
+  if (result == PacketResult::kDone) return absl::OkStatus();
+  if (result == PacketResult::kClosed) return End(ClosedByNode());
+  return absl::DeadlineExceededError(absl::StrCat("the node at ", address_, " does not read; is its process stopped?"));
 }
 
 absl::Status UnixPort::ClosedByNode() const {

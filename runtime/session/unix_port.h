@@ -30,6 +30,7 @@ class UnixPort : public SessionPort {
 
   void Start(Callbacks callbacks) override;
   absl::Status Send(const WorkerMessage& message) override;
+  absl::Status TrySend(const WorkerMessage& message, absl::Duration patience) override;
   void Close() override;
 
  private:

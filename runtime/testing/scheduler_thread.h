@@ -35,7 +35,7 @@ class SchedulerThread {
   std::string address() const { return host_->bound_address(); }
 
   // Starts n<number>.
-  std::unique_ptr<LocalNode> StartNode(int number, std::function<void(absl::string_view)> log = {}) const {
+  std::unique_ptr<LocalNode> StartNode(int number, std::function<void(int, absl::string_view)> log = {}) const {
     auto node = LocalNode::Start({.name = absl::StrCat("n", number), .scheduler = address(), .log = std::move(log)});
     EXPECT_TRUE(node.ok()) << node.status();
     return *std::move(node);

@@ -11,7 +11,6 @@
 namespace banyan {
 namespace {
 
-constexpr int kMaxWaitingCalls = 262144;
 constexpr size_t kMaxTensors = 65536;
 constexpr int kMostQuestions = 4096;
 

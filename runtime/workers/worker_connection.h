@@ -26,6 +26,9 @@
 
 namespace banyan {
 
+// Of one worker: it starts no more, and one that does so all the same loses its connection.
+inline constexpr int kMaxWaitingCalls = 262144;
+
 class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
  public:
   // Brings a reply to the worker, TensorOpened with the memory itself. Called on any thread, without locks held; must
