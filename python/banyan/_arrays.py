@@ -7,9 +7,11 @@ that the library does not have are refused.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import sys
+import weakref
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Callable, Optional, Sequence
@@ -118,11 +120,20 @@ def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if flat.device.type != "cpu":
         return _of_device(flat, is_result, type)
     if TYPES[type] == own and flat.is_contiguous() and not flat.is_neg() and flat.data_ptr() % SIZES[type] == 0:
+        if is_result:
+            fix_storage(flat)
         return Values(flat.data_ptr(), flat.numel(), type, flat, (lambda: _tell_autograd(flat)) if is_result else None)
     copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous().resolve_neg()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
     return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), (lambda: _copy_into(flat, copy)) if is_result else None)
+
+
+def fix_storage(flat: Any) -> None:
+    """Lets torch refuse to resize what a tensor lies in, as it does for all that numpy has seen: it may be written to."""
+    if sys.modules.get("numpy") is not None:  # torch imports it where it is installed
+        with contextlib.suppress(RuntimeError, TypeError):  # of a torch without numpy
+            flat.view(-1).view(sys.modules["torch"].uint8).numpy()
 
 
 def _tell_autograd(flat: Any) -> None:
@@ -179,6 +190,15 @@ def refuse_masked(value: Any) -> None:
         raise _refuse("a masked array, whose mask does not travel", "give its .filled(0), say, or its .data")
 
 
+def pinned(value: Any) -> Any:
+    """Returns an owner of what an array of numpy lies in, while which numpy refuses to resize it."""
+    arrays = [value, getattr(value, "base", None)]
+    try:
+        return value, [weakref.ref(each) for each in arrays if hasattr(each, "__array_interface__")]
+    except TypeError:  # of a class without weak references, which cannot be resized either
+        return value
+
+
 def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
     refuse_masked(value)
     if _is_number(value):
@@ -202,7 +222,7 @@ def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if is_result and strides is not None:
         _refuse_overlapping(facts["shape"], strides, "an array")
     if type == own and strides is None and address % SIZES[type] == 0:
-        return Values(address, math.prod(facts["shape"]), type, value)
+        return Values(address, math.prod(facts["shape"]), type, pinned(value) if is_result else value)
     if type == 2 and not is_brain:
         raise _refuse(f"{value.dtype} for a key of bfloat16", "numpy has no such type: give torch's tensors")
     copy = value.astype(value.dtype if type == own else f"<f{SIZES[type]}", order="C", copy=True)

@@ -7,11 +7,11 @@ import os
 from ctypes import (
     CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
 )
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from .errors import InvalidArgument
 
-_ABI_VERSION = 5
+_ABI_VERSION = 6
 
 
 class SessionOptions(Structure):
@@ -43,6 +43,7 @@ class NodeOptions(Structure):
         ("key_file", c_char_p),
         ("scheduler_key", c_char_p),
         ("insecure", c_int),
+        ("log_levels", c_int),
     ]
 
 
@@ -158,6 +159,17 @@ def library() -> ctypes.CDLL:
             function.argtypes = arguments
         _loaded = loaded
     return _loaded
+
+
+class Handle:
+    """A handle of the library. It ends with the last that has it: while a call uses it, no other thread ends it."""
+
+    def __init__(self, value: c_void_p, free: Callable[[c_void_p], None]) -> None:
+        self.value = value
+        self._free = free
+
+    def __del__(self) -> None:
+        self._free(self.value)
 
 
 def last_error() -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Callable, Generator, List, Optional
 
 from ._arrays import Values
 from ._library import last_error, library
-from .errors import Error, InvalidArgument, make_error
+from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
 
 if TYPE_CHECKING:
     from .session import Session
@@ -45,7 +45,8 @@ class Ticket:
         self._lock = threading.Lock()
         self._finished = False
         self._callbacks: Optional[List[Callable[["Ticket"], None]]] = []  # none once they have run
-        self._error: Optional[Error] = None
+        self._code: Optional[int] = None  # of its end, once the session's thread has told it
+        self._error: Optional[Error] = None  # of its end
 
     def __del__(self) -> None:
         handle, self._handle = getattr(self, "_handle", None), None
@@ -54,7 +55,10 @@ class Ticket:
 
     @property
     def round(self) -> int:
-        """The round of its key that the operation belongs to; 0 where there is none."""
+        """The round of its key that the operation belongs to; 0 where there is none.
+
+        Counted by this session until the operation is done, and from then on by the job, which may have had rounds before.
+        """
         return library().banyan_ticket_round(self._handle) if self._handle is not None else 0
 
     def done(self) -> bool:
@@ -108,18 +112,37 @@ class Ticket:
 
     def _take(self, timeout: Optional[float] = None) -> Any:
         """Returns the result, or raises the error of now, which speaks of `timeout` where that has passed."""
+        has_ended = self.done()  # before the code, which then is that of the end
         code = 0 if self._handle is None else library().banyan_ticket_wait(self._handle, 0.0)
         if code != 0:
+            if has_ended:
+                raise self._failure(code)
             message = last_error()
             if timeout is not None:
                 message = message.replace("not done after 0;", f"not done after {timeout:g} s;", 1)
-            error = make_error(code, message, node=self._session.node, key=self.key, round=self.round)
-            if self.done():
-                self._error = error
-                self._session._note(error)
-            raise error
+            raise make_error(code, message, node=self._session.node, key=self.key, round=self.round)
         self._finish()
         return self._result
+
+    def _begin(self, handle: c_void_p) -> None:
+        """Takes the handle of the operation, which may be done by now."""
+        with self._lock:
+            self._handle, code = handle, self._code
+        if code:
+            self._failure(code)
+
+    def _failure(self, code: int) -> Error:
+        """Returns what the operation ended with, and tells the session of it once."""
+        with self._lock:
+            if self._error is not None:
+                return self._error
+            library().banyan_ticket_wait(self._handle, 0.0)  # for its text
+            error = make_error(code, last_error(), node=self._session.node, key=self.key, round=self.round)
+            self._error = error
+        # A call that found no room has not begun, and the session's own end is no fault.
+        if not isinstance(error, (Timeout, Cancelled)):
+            self._session._note(error)
+        return error
 
     def _finish(self) -> None:
         """Copies results to where they are wanted, once."""
@@ -130,12 +153,20 @@ class Ticket:
                 if values.finish is not None:
                     values.finish()
             self._finished = True
+            self._results = []  # which may be resized again
 
     def _on_done(self, code: int) -> None:
         """Ends the operation; on the session's thread."""
+        with self._lock:
+            self._code, has_handle = code, self._handle is not None
         try:
             if code == 0:
                 self._finish()
+            else:
+                with self._lock:
+                    self._results = []
+                if has_handle:
+                    self._failure(code)
         except Exception:  # a result that cannot be written ends no other operation
             _log.exception("the result of %s could not be copied", self.key)
         with self._lock:

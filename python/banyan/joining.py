@@ -11,7 +11,7 @@ import weakref
 from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional
 
-from ._library import NodeOptions, SessionOptions, last_error, library, sized
+from ._library import Handle, NodeOptions, SessionOptions, last_error, library, sized
 from .errors import InvalidArgument, make_error
 from .session import _ROOM_SLICE, LibrarySession, Session, call_interruptibly
 
@@ -19,6 +19,7 @@ _log = logging.getLogger("banyan")
 _node_log = logging.getLogger("banyan.node")
 _NOTICE_SECONDS = 10.0
 _MOST_WORKERS = 256  # of a node
+_LEVELS = {"<3>": logging.ERROR, "<4>": logging.WARNING, "<6>": logging.INFO, "<7>": logging.DEBUG}
 
 _nodes: "weakref.WeakSet[LocalNode]" = weakref.WeakSet()
 
@@ -54,7 +55,7 @@ def _log_lines(descriptor: int) -> None:
     """Gives a node's lines to `logging`, until its end."""
     with os.fdopen(descriptor, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            _node_log.info("%s", line.rstrip("\n"))
+            _node_log.log(_LEVELS.get(line[:3], logging.INFO), "%s", line[3:].rstrip("\n"))
 
 
 class LocalNode:
@@ -62,8 +63,8 @@ class LocalNode:
 
     `name` is that of a node in the job's overlay.yaml, `scheduler` tcp://host:port. `listen` and `advertise` say where
     other nodes reach it; `worker_socket`, unix:/path, lets further processes of this machine be its workers. `key` is
-    the file of its secret key, as `banyan keygen` makes it. Without one it listens on this machine alone, unless it is
-    to be `insecure`.
+    the file of its secret key, as `banyan keygen` makes it; by default NAME.key in ~/.config/banyan or /etc/banyan. Without
+    one it listens on this machine alone, unless it is to be `insecure`.
     """
 
     def __init__(
@@ -72,20 +73,23 @@ class LocalNode:
         key: Optional[str] = None, scheduler_key: Optional[str] = None, insecure: bool = False,
     ) -> None:
         self.name = name
-        read, write = os.pipe()
-        os.set_blocking(write, False)
+        if key is None and not insecure:
+            key = find_key(name)
         options = sized(
             NodeOptions, name=name, scheduler=scheduler, job=job, listen=listen, advertise=advertise,
-            worker_socket=worker_socket, compute_threads=compute_threads, log_descriptor=write,
+            worker_socket=worker_socket, compute_threads=compute_threads, log_levels=1,
             key_file=key, scheduler_key=scheduler_key, insecure=int(insecure),
         )
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        options.log_descriptor = write
         handle = c_void_p()
         code = library().banyan_node_start(byref(options), byref(handle))
         if code != 0:
             os.close(read)
             os.close(write)
             raise make_error(code, last_error(), node=name)
-        self._handle: Optional[c_void_p] = handle
+        self._handle: Optional[Handle] = Handle(handle, library().banyan_node_free)
         self._log_descriptor = write
         self._process = os.getpid()
         threading.Thread(target=_log_lines, args=(read,), name=f"banyan log of {name}", daemon=True).start()
@@ -104,7 +108,7 @@ class LocalNode:
         )
         node = self._handle
         handle = _open(
-            lambda made: library().banyan_node_open_session(node, byref(options), made), f"node {self.name}"
+            lambda made: library().banyan_node_open_session(node.value, byref(options), made), f"node {self.name}"
         )
         return LibrarySession(handle, worker, room_timeout, on_close)
 
@@ -113,9 +117,8 @@ class LocalNode:
         handle, self._handle = self._handle, None
         if handle is None or os.getpid() != self._process:  # a forked child has no part in it
             return
-        code = library().banyan_node_stop(handle)
+        code = library().banyan_node_stop(handle.value)
         message = last_error() if code != 0 else ""
-        library().banyan_node_free(handle)
         os.close(self._log_descriptor)
         if code != 0:
             raise make_error(code, message, node=self.name)
@@ -129,6 +132,15 @@ class LocalNode:
     def __del__(self) -> None:
         if getattr(self, "_handle", None) is not None:
             self.stop()
+
+
+def find_key(name: str) -> Optional[str]:
+    """Returns the file of a node's secret key in ~/.config/banyan or /etc/banyan, where the command looks too."""
+    for folder in os.path.expanduser("~/.config/banyan"), "/etc/banyan":
+        path = os.path.join(folder, f"{name}.key")
+        if os.path.exists(path):
+            return path
+    return None
 
 
 def _seconds(timeout: Optional[float]) -> float:

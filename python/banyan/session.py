@@ -15,9 +15,10 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import _library
 from ._arrays import (
-    TYPES, Values, addresses_of, empty_like, is_torch, refuse_formless, refuse_masked, sizes_of, values_of
+    TYPES, Values, addresses_of, empty_like, fix_storage, is_torch, pinned, refuse_formless, refuse_masked, sizes_of,
+    values_of
 )
-from ._library import CallOptions, Health, last_error, library, sized
+from ._library import CallOptions, Handle, Health, last_error, library, sized
 from ._ticket import Ticket
 from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
 
@@ -35,7 +36,10 @@ _open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
 @atexit.register
 def _close_all() -> None:
     for session in list(_open_sessions):
-        session.close()
+        try:
+            session.close()
+        except Error as error:  # the others are closed all the same
+            _log.warning("%s", error)
 
 
 class Session:
@@ -43,9 +47,10 @@ class Session:
 
     Tensors are torch tensors, numpy arrays, objects with `__dlpack__` (of JAX, for instance) and objects with the buffer
     protocol, of float32, float16, bfloat16, float64, int32 or int64. Those in the CPU's memory are read and written where
-    they lie. Those that do not lie one number after another, and torch's on a GPU, are copied. A key's type is that of
-    its init; float32, float16 and bfloat16 are converted to it. Halves are summed in float32 and rounded once; float64
-    and integers exactly, and integers wrap around. Where a job averages, integers are broadcast alone.
+    they lie, and torch and numpy refuse to resize one that takes a result. Those that do not lie one number after another,
+    and torch's on a GPU, are copied. A key's type is that of its init; float32, float16 and bfloat16 are converted to it.
+    Halves are summed in float32 and rounded once; float64 and integers exactly, and integers wrap around. Where a job
+    averages, integers are broadcast alone.
 
     Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
     one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation_op`.
@@ -82,9 +87,9 @@ class Session:
         values = self._of(key, value)
         out = empty_like(value) if out is None else out
         agreed = _named(key, out, is_result=True, want=values.type)
-        out = self._start("init", key, [values], [agreed], out).wait(timeout)
-        self._types[key] = values.type
-        return out
+        ticket = self._start("init", key, [values], [agreed], out)
+        self._types[key] = values.type  # also where the wait is given up
+        return ticket.wait(timeout)
 
     def init_group(
         self, group: str, values: Mapping[str, Any], *, in_place: bool = True, timeout: Optional[float] = None
@@ -99,8 +104,9 @@ class Session:
         if len(types) > 1:
             raise InvalidArgument(f"group {group}: expected tensors of one type, got {', '.join(sorted(types))}", key=group)
         written = [_named(name, value, is_result=True) for name, value in values.items()] if in_place else []
-        self._start("init_group", group, read, written, None, names=list(values)).wait(timeout)
-        self._types.update({name: read[0].type for name in (group, *values)})
+        ticket = self._start("init_group", group, read, written, None, names=list(values))
+        self._types.update({name: read[0].type for name in (group, *values) if read})
+        ticket.wait(timeout)
 
     # --- rounds ---
 
@@ -200,12 +206,18 @@ class Session:
     # --- ends ---
 
     def check(self) -> None:
-        """Raises the last error that an operation of this session ended with, if there was one."""
+        """Raises the last error that an operation of this session ended with, whether or not somebody waited for it.
+
+        What found no room in time has not begun, and what close() ends has not failed: neither counts.
+        """
         if self.error is not None:
             raise self.error
 
     def close(self, timeout: float = _CLOSE_SECONDS) -> None:
-        """Says good-bye. Operations that run end with Cancelled. May be called again, and by the interpreter's end."""
+        """Says good-bye. Operations and calls that run end with Cancelled. May be called again, and by the interpreter's end.
+
+        Raises Timeout where a call of another thread has not returned after `timeout` seconds: call it again.
+        """
 
     def __enter__(self) -> "Session":
         return self
@@ -268,7 +280,7 @@ class LibrarySession(Session):
     def __init__(self, handle: c_void_p, worker: int, room_timeout: Optional[float], on_close: Callable[[], None]) -> None:
         super().__init__()
         self._library = library()
-        self._handle = handle
+        self._handle = Handle(handle, self._library.banyan_session_free)
         self._on_close = on_close
         self.worker = worker
         self.room_timeout = room_timeout
@@ -281,7 +293,7 @@ class LibrarySession(Session):
         self._closed = False
         self._state: List[Any] = []
         thread = threading.Thread(
-            target=_dispatch, args=(self._library, handle, weakref.ref(self), self._pending),
+            target=_dispatch, args=(self._library, self._handle, self._pending),
             name=f"banyan worker {worker}", daemon=True,
         )
         self._thread = thread
@@ -290,7 +302,7 @@ class LibrarySession(Session):
 
     def fileno(self) -> int:
         """Returns a descriptor that is readable when the session is closed."""
-        return self._library.banyan_session_fd(self._handle)
+        return self._library.banyan_session_fd(self._handle.value)
 
     def _start(
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
@@ -303,9 +315,10 @@ class LibrarySession(Session):
                 if ticket.done():
                     ticket._take()
                 return ticket
-            except Timeout:
+            except Timeout as error:
                 # There was no room yet, and nothing was started.
                 if deadline is not None and time.monotonic() > deadline:
+                    self._note(error)
                     raise
 
     def _try(
@@ -313,6 +326,7 @@ class LibrarySession(Session):
         names: Sequence[str], numbers: Tuple[Any, ...],
     ) -> Ticket:
         priority = _within("priority", priority, -_MOST_PRIORITY - 1, _MOST_PRIORITY)
+        _check_types(key, inputs + results)
         arguments = _arguments(kind, key, inputs, results, names, numbers)
         ticket = Ticket(self, key, result, results)
         with self._lock:
@@ -324,11 +338,11 @@ class LibrarySession(Session):
         options = sized(CallOptions, priority=priority, tag=tag, type=_type_of(inputs or results))
         started = c_void_p()
         function = getattr(self._library, "banyan_" + kind)
-        code = function(self._handle, *arguments, byref(options), byref(started))
+        code = function(self._handle.value, *arguments, byref(options), byref(started))
         if code != 0:
             self._pending.pop(tag, None)
             raise make_error(code, last_error(), node=self.node, key=key)
-        ticket._handle = started
+        ticket._begin(started)
         return ticket
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
@@ -337,26 +351,26 @@ class LibrarySession(Session):
         names = (c_char_p * len(views))(*(_name_of(name) for name in parts))
         memory = (c_void_p * len(views))(*(address for address, _, _ in views))
         sizes = (c_size_t * len(views))(*(size for _, size, _ in views))
-        self._raise(self._library.banyan_share_state(self._handle, len(views), names, memory, sizes))
+        self._raise(self._library.banyan_share_state(self._handle.value, len(views), names, memory, sizes))
         self._state = views  # in place until the session is closed
 
     def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
         self._check_open()
         seconds = -1.0 if timeout is None else timeout
         step = _within("step", step, 0, _MOST_STEPS)
-        self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle, step, seconds)))
+        self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle.value, step, seconds)))
 
     def boundary_is_held(self) -> bool:
         self._check_open()
         is_held = c_int()
-        self._raise(self._library.banyan_boundary_is_held(self._handle, byref(is_held)))
+        self._raise(self._library.banyan_boundary_is_held(self._handle.value, byref(is_held)))
         return is_held.value != 0
 
     def fetch_state(self, timeout: Optional[float] = None) -> int:
         self._check_open()
         step = c_uint64()
         seconds = -1.0 if timeout is None else timeout
-        self._call(lambda: self._raise(self._library.banyan_fetch_state(self._handle, seconds, byref(step))))
+        self._call(lambda: self._raise(self._library.banyan_fetch_state(self._handle.value, seconds, byref(step))))
         return step.value
 
     def close(self, timeout: float = _CLOSE_SECONDS) -> None:
@@ -367,12 +381,12 @@ class LibrarySession(Session):
             if self._closed:
                 return
             self._closed = True
+        code = self._library.banyan_session_close(self._handle.value, timeout)
+        if code != 0:
+            self._closed = False
+            raise make_error(code, last_error(), node=self.node)
         _open_sessions.discard(self)
-        if self._library.banyan_session_close(self._handle, timeout) == 0:
-            self._thread.join(timeout)
-            if not self._thread.is_alive():
-                self._library.banyan_session_free(self._handle)
-                self._handle = c_void_p()
+        self._thread.join(timeout)
         try:
             self._on_close()
         except Error as error:  # what operations ended with says it as well
@@ -444,6 +458,13 @@ def _type_of(values: List[Values]) -> int:
     return values[0].type if values else 0
 
 
+def _check_types(key: str, values: List[Values]) -> None:
+    """Refuses tensors of several types in one call, whose type is told once: the sizes of results are by it."""
+    types = sorted({TYPES[each.type] for each in values})
+    if len(types) > 1:
+        raise InvalidArgument(f"key {key}: expected tensors of one type, got {', '.join(types)}", key=key)
+
+
 def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None:
     if [each.count for each in inputs] != [each.count for each in results]:
         raise make_error(
@@ -467,22 +488,22 @@ def _bytes_of(name: str, value: Any) -> Tuple[int, int, Any]:
             raise InvalidArgument(
                 f"part {name} of the state: expected a tensor of the CPU, got one on {value.device}; give a copy"
             )
-        return value.data_ptr(), value.numel() * value.element_size(), value
+        flat = value.detach()
+        fix_storage(flat)
+        return flat.data_ptr(), flat.numel() * flat.element_size(), flat
     try:
         view = memoryview(value).cast("B")
-        return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, view
+        return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, (view, pinned(value))
     except (TypeError, ValueError, BufferError) as error:
         raise InvalidArgument(
             f"part {name} of the state: expected memory that can be written, got {type(value).__name__}: {error}"
         ) from None
 
 
-def _dispatch(
-    loaded: Any, handle: c_void_p, session: "weakref.ref[LibrarySession]", pending: Dict[int, Ticket]
-) -> None:
+def _dispatch(loaded: Any, handle: Handle, pending: Dict[int, Ticket]) -> None:
     """Ends tickets as the library tells their ends, until the session is closed; on a thread of its own."""
     tags, codes, count = (c_uint64 * _BATCH)(), (c_int * _BATCH)(), c_size_t()
-    while loaded.banyan_session_next(handle, -1.0, tags, codes, _BATCH, byref(count)) == 0:
+    while loaded.banyan_session_next(handle.value, -1.0, tags, codes, _BATCH, byref(count)) == 0:
         for i in range(count.value):
             ticket = pending.pop(tags[i], None)
             if ticket is not None:

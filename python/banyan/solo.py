@@ -49,23 +49,35 @@ class SoloSession(Session):
             for each in keys:
                 if each in self._values:
                     raise AlreadyExists(f"key {each} was initialised before", node=self.node, key=each)
+        self._check(kind, key, keys, inputs, results)
+        if kind == "init_group":
             self._groups[key] = keys
         for i, each in enumerate(keys):
-            if each not in self._values and kind not in ("init", "init_group"):
-                raise FailedPrecondition(f"key {each} has had no init; call it first", node=self.node, key=each)
-            if inputs:
-                self._set(each, inputs[i])
+            if inputs and kind != "register_weights":
+                size = SIZES[inputs[i].type] * inputs[i].count
+                self._values[each] = ctypes.string_at(inputs[i].address, size) if size else b""
             if results:
-                ctypes.memmove(results[i].address, self._values[each], SIZES[results[i].type] * results[i].count)
+                ctypes.memmove(results[i].address, self._values[each], len(self._values[each]))
 
-    def _set(self, key: str, values: Values) -> None:
-        before = self._values.get(key)
-        size = SIZES[values.type]
-        if before is not None and len(before) != size * values.count:
-            raise InvalidArgument(
-                f"key {key}: expected {len(before) // size} elements as in its init, got {values.count}", key=key
-            )
-        self._values[key] = ctypes.string_at(values.address, size * values.count) if values.count else b""
+    def _check(self, kind: str, key: str, keys: List[str], inputs: List[Values], results: List[Values]) -> None:
+        """Raises unless there is a tensor for each of `keys`, of its size: before anything is read or written."""
+        for given in filter(None, (inputs, results)):
+            if len(given) != len(keys):
+                raise InvalidArgument(
+                    f"group {key}: expected {len(keys)} tensors as in its init, got {len(given)}", key=key
+                )
+            for i, each in enumerate(keys):
+                size = SIZES[given[i].type]
+                if kind in ("init", "init_group"):
+                    wanted = SIZES[inputs[i].type] * inputs[i].count
+                elif each in self._values:
+                    wanted = len(self._values[each])
+                else:
+                    raise FailedPrecondition(f"key {each} has had no init; call it first", node=self.node, key=each)
+                if wanted != size * given[i].count:
+                    raise InvalidArgument(
+                        f"key {each}: expected {wanted // size} elements as in its init, got {given[i].count}", key=each
+                    )
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
         pass

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
+import time
 from typing import Any, Optional
 
 from .errors import InvalidArgument, NotFound
@@ -29,6 +31,21 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+_START_SECONDS = 10.0
+
+# Runs a scheduler, "$@", as long as somebody holds the other end of the standard input; then the folder goes too.
+_GUARD = """
+folder=$1
+shift
+"$@" </dev/null &
+scheduler=$!
+cat >/dev/null
+kill "$scheduler" 2>/dev/null
+wait "$scheduler"
+rm -rf -- "$folder"
+"""
+
+
 def _check(overlay: str) -> None:
     """Raises InvalidArgument where the scheduler would refuse its overlay: nodes would wait for it in vain."""
     checked = subprocess.run(
@@ -41,6 +58,8 @@ def _check(overlay: str) -> None:
 
 class LocalJob:
     """A job whose scheduler runs as a child process, on loopback. Its nodes are called n1, n2 and so on.
+
+    The scheduler ends with this process, however that ends.
 
     with LocalJob(nodes=2) as job:
         session = job.join("n1")  # another process or thread joins "n2"
@@ -60,10 +79,17 @@ class LocalJob:
         with open(overlay, "w", encoding="utf-8") as file:
             file.write(f"job: local\nscheduler: {{address: '{self.scheduler}'}}\nnodes: [{listed}]\n{more}\n")
         _check(overlay)
+        bound = os.path.join(self._folder, "bound")
         self._log = open(os.path.join(self._folder, "scheduler.log"), "w+", encoding="utf-8")
         self._process: Optional[subprocess.Popen[Any]] = subprocess.Popen(
-            [find_command(), "scheduler", overlay, "--forgetful"], stdout=self._log, stderr=subprocess.STDOUT
+            ["sh", "-c", _GUARD, "sh", self._folder, find_command(), "scheduler", overlay, "--forgetful", "--port-file",
+             bound],
+            stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True,
         )
+        # Nodes that come before it is there would warn of it.
+        deadline = time.monotonic() + _START_SECONDS
+        while not os.path.exists(bound) and time.monotonic() < deadline:
+            time.sleep(0.01)
 
     @property
     def log(self) -> str:
@@ -85,11 +111,11 @@ class LocalJob:
         process, self._process = self._process, None
         if process is None:
             return
-        process.terminate()
+        process.stdin.close()
         try:
             process.wait(10)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -5,7 +5,9 @@ import unittest.mock
 
 import torch_test  # first, as it skips where torch is not installed
 import torch
+import torch.distributed as dist
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 
 import banyan
 import banyan.torch as bt
@@ -29,6 +31,17 @@ def begin_frozen(session, number, is_local):
             else:
                 bt.attach(session, net, name=name)
     return told
+
+
+class Lookup(nn.Module):
+    """A layer with sparse gradients that says so to nobody."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(3, 2))
+
+    def forward(self, rows):
+        return nn.functional.embedding(rows, self.weight, sparse=True)
 
 
 class AttachmentTest(unittest.TestCase):
@@ -91,8 +104,18 @@ class AttachmentTest(unittest.TestCase):
         sync.detach()
         bt.attach(self.job, self.net[0], name="inner")
 
+    def test_layers_with_sparse_gradients_are_refused_by_name(self):
+        net = nn.Sequential(nn.Embedding(3, 2, sparse=True), nn.Linear(2, 1))
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+        for model in net, DistributedDataParallel(net):
+            with self.assertRaisesRegex(banyan.InvalidArgument, "0: .* got a Embedding with sparse=True"):
+                bt.attach(self.job, model)
+        net[0].weight.requires_grad_(False)
+        bt.attach(self.job, net)
+
     def test_a_gradient_that_is_not_dense_is_refused_by_name(self):
-        net = nn.Embedding(3, 2, sparse=True)
+        net = Lookup()
         sync = bt.attach(self.job, net)
         with self.assertRaisesRegex(banyan.InvalidArgument, "grad/weight.* sparse=False"):
             net(torch.tensor([1])).sum().backward()

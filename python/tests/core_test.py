@@ -6,14 +6,17 @@ import importlib
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+import unittest.mock
 from array import array
 
 import banyan
 from banyan._arrays import values_of
+from banyan.joining import _log_lines, find_key
 from banyan.session import _bytes_of
-from banyan.testing import LocalJob
+from banyan.testing import LocalJob, free_port
 
 try:
     import numpy
@@ -220,6 +223,76 @@ class TypesTest(unittest.TestCase):
         together(job, body)
 
 
+class SoloTest(unittest.TestCase):
+    def setUp(self):
+        self.session = banyan.solo()
+        self.session.init("w", array("f", [1, 2]))
+        self.session.init_group("g", {"a": array("f", [3]), "b": array("f", [4, 5])})
+
+    def test_tensors_of_another_size_are_refused(self):
+        for size in 1, 3:
+            other = array("f", [0] * size)
+            for call in self.session.pull, self.session.push, self.session.all_reduce, self.session.broadcast:
+                with self.assertRaisesRegex(banyan.InvalidArgument, f"key w: expected 2 elements as in its init, got {size}"):
+                    call("w", other)
+            with self.assertRaisesRegex(banyan.InvalidArgument, "key v: expected 2 elements"):
+                self.session.init("v", array("f", [1, 2]), out=other)
+            self.assertEqual(list(other), [0] * size)
+        self.assertEqual(list(self.session.pull("w", array("f", [0, 0])).wait()), [1, 2])
+
+    def test_groups_are_whole_or_refused_before_anything_is_changed(self):
+        for parts in ([array("f", [7])], [array("f", [7]), array("f", [8])]):
+            with self.assertRaisesRegex(banyan.InvalidArgument, "expected 2"):
+                self.session.push_pull_group("g", parts)
+        self.assertEqual(list(self.session.pull("a", array("f", [0])).wait()), [3])
+
+    def test_weights_that_are_registered_are_no_result(self):
+        self.session.register_weights("w", array("f", [8, 9])).wait()
+        self.assertEqual(list(self.session.pull("w", array("f", [0, 0])).wait()), [1, 2])
+
+
+class JoiningTest(unittest.TestCase):
+    def test_a_nodes_log_keeps_its_levels(self):
+        read, write = os.pipe()
+        os.write(write, b"<7>one\n<6>two\n<4>three\n<3>four\n")
+        os.close(write)
+        with self.assertLogs("banyan.node", "DEBUG") as told:
+            _log_lines(read)
+        self.assertEqual([record.levelname for record in told.records], ["DEBUG", "INFO", "WARNING", "ERROR"])
+        self.assertEqual([record.getMessage() for record in told.records], ["one", "two", "three", "four"])
+
+    def test_what_a_node_warns_of_is_a_warning(self):
+        with self.assertLogs("banyan.node", "WARNING") as told, self.assertRaises(banyan.Timeout) as late:
+            with banyan.LocalNode("n1", f"tcp://127.0.0.1:{free_port()}") as node:
+                node.open_session(timeout=5)
+        self.assertIn("Connection refused", told.output[0])
+        self.assertIn("which cannot be reached: Connection refused", late.exception.awaited)
+
+    def test_a_wrong_option_leaves_no_descriptor_open(self):
+        before = os.listdir("/proc/self/fd")
+        for wrong in {"worker_socket": 7}, {"compute_threads": "many"}:
+            with self.assertRaises(banyan.InvalidArgument):
+                banyan.LocalNode("n1", "tcp://127.0.0.1:1", **wrong)
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
+
+    def test_keys_are_found_where_the_command_finds_them(self):
+        with tempfile.TemporaryDirectory() as home, unittest.mock.patch.dict(os.environ, HOME=home):
+            self.assertIsNone(find_key("n1"))
+            path = os.path.join(home, ".config", "banyan", "n1.key")
+            os.makedirs(os.path.dirname(path))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("no key\n")
+            self.assertEqual(find_key("n1"), path)
+            with self.assertRaisesRegex(banyan.Error, "n1.key"):
+                banyan.LocalNode("n1", "tcp://127.0.0.1:1")
+            with banyan.LocalNode("n1", "tcp://127.0.0.1:1", insecure=True):
+                pass
+
+    def test_a_node_that_others_reach_needs_a_key(self):
+        with self.assertRaisesRegex(banyan.FailedPrecondition, "BANYAN_KEY.*insecure=True"):
+            banyan.LocalNode("n0", "tcp://127.0.0.1:1", listen="tcp://0.0.0.0:0", advertise="tcp://10.0.0.1:1")
+
+
 class ArraysTest(unittest.TestCase):
     def setUp(self):
         self.session = banyan.solo()
@@ -254,6 +327,20 @@ class ArraysTest(unittest.TestCase):
         self.session.push("w", values)
         with self.assertRaisesRegex(banyan.InvalidArgument, "read-only"):
             self.session.pull("w", values)
+
+    @unittest.skipIf(numpy is None, "numpy is not installed")
+    def test_arrays_stay_where_they_are_while_they_take_a_result(self):
+        whole = numpy.zeros(4, numpy.float32)
+        for array_of_it in whole, whole[:2]:
+            held = values_of(array_of_it, is_result=True)
+            with self.assertRaisesRegex(ValueError, "cannot resize"):
+                whole.resize(1 << 20, refcheck=False)
+            del held
+        part = _bytes_of("w", whole)
+        with self.assertRaisesRegex(ValueError, "cannot resize"):
+            whole.resize(1 << 20, refcheck=False)
+        del part, array_of_it
+        whole.resize(1 << 20, refcheck=False)
 
     @unittest.skipIf(numpy is None, "numpy is not installed")
     def test_arrays_that_are_more_than_their_numbers_are_refused(self):

@@ -83,6 +83,33 @@ class NamedSession:
         return self._session.push_pull_group(self._prefix + group, gradients)
 
 
+class LateTicket:
+    """A round whose wait ends with `session.interruptions`, one after another, before it is done."""
+
+    def __init__(self, session, group):
+        self._session, self._group = session, group
+
+    def wait(self, timeout=None):
+        if self._session.interruptions:
+            raise self._session.interruptions.pop(0)
+        self._session.pending.discard(self._group)
+
+
+class LateSession(NamedSession):
+    """A job of one that notes what is sent, and refuses a round of a group whose last one is not done."""
+
+    def __init__(self):
+        super().__init__(banyan.solo(), "")
+        self.interruptions, self.pending, self.sent = [], set(), []
+
+    def push_pull_group(self, group, gradients):
+        assert group not in self.pending, "overwrites the round that is under way"
+        super().push_pull_group(group, gradients)
+        self.pending.add(group)
+        self.sent.append(group)
+        return LateTicket(self, group)
+
+
 def emulate(kind):
     """Trains all workers in this process; says in plain words what DiLoCo does."""
     options = dict(KINDS[kind])
@@ -188,6 +215,60 @@ class LocalUpdatesTest(unittest.TestCase):
         model.weight.grad = torch.full_like(model.weight, 1e-12)
         inner.step()
         self.assertAlmostEqual(model.weight.item(), 1 / 3 - 1e-12, delta=1e-15)
+
+
+class InterruptionTest(unittest.TestCase):
+    """Waits that end before the round does, by a time-out or by Ctrl-C."""
+
+    def setUp(self):
+        self.session = LateSession()
+        self.model = Blocks()
+        self.inner = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+    def step(self, expected=None):
+        loss_of(self.model, batch(0, 0)).backward()
+        if expected is None:
+            self.inner.step()
+        else:
+            with self.assertRaises(expected):
+                self.inner.step()
+        self.inner.zero_grad()
+
+    def test_the_next_step_finishes_the_round(self):
+        for interruption in banyan.Timeout("late"), KeyboardInterrupt():
+            outer = bt.DiLoCo(self.session, self.model, self.inner, sync_every=2, name=type(interruption).__name__)
+            self.step()
+            self.session.interruptions = [interruption]
+            self.step(type(interruption))
+            self.assertEqual((outer.outer_step, outer.is_pending), (0, True))
+            self.step()
+            self.assertEqual((outer.outer_step, outer.is_pending), (1, False))
+            self.step()
+            self.assertEqual((outer.local_step, outer.outer_step), (4, 2))
+            self.inner = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+    def test_no_round_is_left_out_or_overwritten(self):
+        outer = bt.LocalSGD(self.session, self.model, self.inner, sync_every=2)
+        self.session.interruptions = [banyan.Timeout("late") for _ in range(5)]
+        self.step()
+        for _ in range(5):
+            self.step(banyan.Timeout)  # steps 2 to 6, in which three rounds come due
+        self.assertEqual(len(self.session.sent), 1)
+        self.step()
+        self.assertEqual((len(self.session.sent), outer.outer_step, outer.is_pending), (3, 3, False))
+
+    def test_other_fragments_go_on(self):
+        outer = bt.StreamingDiLoCo(
+            self.session, self.model, self.inner, sync_every=4, fragments=2, fragment_sync_delay=2
+        )
+        for _ in range(5):
+            self.step()
+        self.assertEqual(self.session.sent, ["outer/1", "outer/0"])
+        self.session.interruptions = [banyan.Timeout("late")]
+        self.step(banyan.Timeout)  # for the first fragment, when the second one's turn comes
+        self.assertEqual(self.session.sent, ["outer/1", "outer/0", "outer/1"])
+        outer.flush()
+        self.assertEqual((outer.outer_step, outer.is_pending), (3, False))
 
 
 if __name__ == "__main__":

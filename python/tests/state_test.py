@@ -1,6 +1,7 @@
 """Who comes late, or again, begins where the others are."""
 
 import copy
+import functools
 import itertools
 import multiprocessing
 import os
@@ -346,6 +347,28 @@ class OptimizerStateTest(unittest.TestCase):
         for parts in first, late:
             train_steps(parts, range(3))
         self.assertEqual(distance(values(late[0]), values(first[0])), 0)
+
+    def test_hooks_of_steps_see_none_that_never_was(self):
+        seen = []
+
+        class Watched(torch.optim.Adam):
+            pass
+
+        # As torch wraps the step of a class, from version 2 on with the hooks of the object and of all optimizers.
+        plain = torch.optim.Adam.step
+
+        @functools.wraps(plain)
+        def step(self, *arguments):
+            seen.append(self)
+            return plain(self, *arguments)
+
+        step.hooked = True
+        Watched.step = step
+        net = nn.Linear(2, 1)
+        optimizer = Watched(net.parameters())
+        state = bt.State(banyan.solo(), model=net, optimizer=optimizer)
+        self.assertEqual(seen, [])
+        self.assertIn("optimizer/0/0/exp_avg", state._parts)
 
     def test_what_cannot_be_shared_is_refused_by_name(self):
         net = nn.Linear(1, 1)

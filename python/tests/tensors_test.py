@@ -6,6 +6,8 @@ import torch_test  # first, as it skips where torch is not installed
 import torch
 
 import banyan
+from banyan._arrays import values_of
+from banyan.session import _bytes_of
 
 
 class Wrapped(torch.Tensor):
@@ -51,6 +53,19 @@ class TensorsTest(unittest.TestCase):
             for call in (self.job.push, self.job.pull, self.job.all_reduce):
                 with self.subTest(text), self.assertRaisesRegex(banyan.InvalidArgument, f"key w: .*{text}"):
                     call("w", value)
+
+    def test_memory_stays_in_place_while_it_takes_a_result(self):
+        for kind in torch.float32, torch.bfloat16, torch.int64:
+            out = torch.zeros(2, dtype=kind)
+            held = values_of(out, is_result=True)
+            with self.assertRaisesRegex(RuntimeError, "not resizable"):
+                out.resize_(1 << 20)
+            out.set_(torch.ones(1, dtype=kind))  # it lies elsewhere now, and the old memory is kept
+            self.assertEqual((held.owner.data_ptr(), held.owner.tolist()), (held.address, [0, 0]))
+        state = torch.zeros(2)
+        address, _, owner = _bytes_of("weights", state)
+        state.set_(torch.ones(1))
+        self.assertEqual((owner.data_ptr(), owner.tolist()), (address, [0, 0]))
 
     def test_views_that_negate_keep_their_sign(self):
         for view in torch._neg_view(torch.tensor([1.0, 2.0])), torch.tensor([1 - 1j, 1 - 2j]).conj().imag * 1:

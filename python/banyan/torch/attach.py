@@ -91,6 +91,7 @@ class Attachment:
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
         _refuse_twice(job, named)
+        _refuse_sparse(self._inner)
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
@@ -257,6 +258,11 @@ class Attachment:
 
     def _reduce_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
         parameters, gradients, buffer = bucket.parameters(), bucket.gradients(), bucket.buffer()
+        if buffer.layout != torch.strided or len(gradients) != len(parameters):
+            raise InvalidArgument(
+                f"expected dense gradients, got sparse ones of {', '.join(self._names[id(each)][0] for each in parameters)}; "
+                "make their layers with sparse=False"
+            )
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
@@ -375,6 +381,16 @@ def _refuse_twice(job: Session, named: Sequence[Named]) -> None:
                 raise FailedPrecondition(f"{name}: this parameter is attached already; detach() that attachment first")
 
 
+def _refuse_sparse(model: torch.nn.Module) -> None:
+    """Refuses layers whose gradients are sparse, before anything travels. DistributedDataParallel gives hooks none of them."""
+    for name, module in model.named_modules():
+        if getattr(module, "sparse", False) is True and any(each.requires_grad for each in module.parameters(recurse=False)):
+            raise InvalidArgument(
+                f"{name or 'the model'}: expected dense gradients, got a {type(module).__name__} with sparse=True; make it with "
+                "sparse=False"
+            )
+
+
 def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:
     """Copies a buffer to the host, small integers and flags as int32, complex numbers as pairs."""
     if buffer.is_complex():
@@ -410,7 +426,10 @@ class _AllDone:
             return base.value()
 
         future = self._base.then(check)
-        for each in self._started:
+        started = self._started
+        if not started:
+            self._end()
+        for each in started:
             each.add_done_callback(self._on_done)
         return future
 

@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 import torch
 import torch.distributed as dist
 
-from ..errors import FailedPrecondition, InvalidArgument
+from ..errors import Error, FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
 from ._groups import Named, by_wire_name, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
@@ -44,17 +44,19 @@ class _Fragment:
         self.ticket: Optional[Ticket] = None
         self.weight_ticket: Optional[Ticket] = None
         self.started_at = 0
+        self.due = 0  # rounds that are to be started, the first when none is pending
 
     @torch.no_grad()
     def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
-        """Sends how far this worker has come since the last time, and how much that counts."""
+        """Sends how far this worker has come since the last time, and how much that counts. None is pending."""
         for gradient, begin, now in zip(self.gradients, self.begin, self.parameters):
             torch.sub(begin, _wide(now), out=gradient)
         if weight is not None:
             weight.multiply(self.gradients)
-            self.weight_ticket = weight.send()
-        self.ticket = job.push_pull_group(self.key, self.gradients)
+            # One that was sent by a start that found no room for the rest stands.
+            self.weight_ticket = self.weight_ticket or weight.send()
         self.started_at = step
+        self.ticket, self.due = job.push_pull_group(self.key, self.gradients), max(self.due - 1, 0)
 
     @torch.no_grad()
     def finish(self, alpha: float, timeout: Optional[float], weight: Optional[Weight]) -> None:
@@ -92,6 +94,8 @@ class DiLoCo:
 
     With `weighted` workers count by what `weight` is set to, such as samples or tokens. The job must count all of them in
     each round: no quorum, no skipping.
+
+    After a Timeout or Ctrl-C the step of `inner` was taken, and the round goes on: the next step waits for it again.
 
     The job's `aggregation.op` is mean; with `weighted` it may be sum as well. All workers construct it alike, and step
     equally often. A warning tells where frozen parameters and buffers differ from those of the lowest worker.
@@ -153,21 +157,41 @@ class DiLoCo:
 
     @property
     def is_pending(self) -> bool:
-        """Tells whether a fragment has been sent whose result is not in yet."""
-        return any(fragment.ticket is not None for fragment in self.fragments)
+        """Tells whether a fragment has been sent whose result is not in yet, or is to be sent."""
+        return any(fragment.ticket is not None or fragment.due > 0 for fragment in self.fragments)
 
     def _on_step(self) -> None:
         self.local_step += 1
         for i, fragment in enumerate(self.fragments):
-            if fragment.ticket is not None and self.local_step == fragment.started_at + self._delay:
+            if self.local_step % self.sync_every == i * self.sync_every // len(self.fragments):
+                fragment.due += 1
+        if any(fragment.due > 0 for fragment in self.fragments):
+            refuse_unknown(self._model, self._known)
+        # One that fails holds no other up: all sites do the same rounds.
+        first: Optional[Error] = None
+        for i in range(len(self.fragments)):
+            try:
+                self._do_due(i)
+            except Error as error:
+                first = first or error
+        if first is not None:
+            raise first
+
+    def _do_due(self, i: int) -> None:
+        """Finishes and starts what is due. A round whose wait was given up comes first: no other overwrites it."""
+        fragment = self.fragments[i]
+        while True:
+            if fragment.ticket is not None:
+                if fragment.due == 0 and self.local_step < fragment.started_at + self._delay:
+                    return
                 self._finish(i)
-            offset = i * self.sync_every // len(self.fragments)
-            if self.local_step % self.sync_every == offset:
-                refuse_unknown(self._model, self._known)
-                fragment.start(self._job, self.local_step, self._weights[i])
-                self.sent_elements += sum(each.numel() for each in fragment.gradients)
-                if self._delay == 0:
-                    self._finish(i)
+            if fragment.due == 0:
+                return
+            self._start(i)
+
+    def _start(self, i: int) -> None:
+        self.fragments[i].start(self._job, self.local_step, self._weights[i])
+        self.sent_elements += sum(each.numel() for each in self.fragments[i].gradients)
 
     def _finish(self, i: int) -> None:
         begun = time.monotonic()
@@ -178,6 +202,7 @@ class DiLoCo:
     def flush(self) -> None:
         """Waits for what is under way, at the end of training."""
         for i, fragment in enumerate(self.fragments):
+            self._do_due(i)
             if fragment.ticket is not None:
                 self._finish(i)
 
