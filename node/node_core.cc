@@ -265,8 +265,10 @@ void NodeCore::OnJobOver(StepContext& step, const std::string& reason) {
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
   started_ = started_ || update.started;
   epochs_.OnMembership(update.epoch);
-  std::string text =
-      absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
+  std::string text = absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined);
+  // How many start it counts no more once they have.
+  if (!update.started) absl::StrAppend(&text, " of ", update.expected);
+  absl::StrAppend(&text, update.started && update.joined == 1 ? " node" : " nodes");
   const std::string awaited = absl::StrJoin(update.waiting_for, ", ");
   if (!update.started && !awaited.empty()) absl::StrAppend(&text, ", waiting for ", awaited);
   step.Log(LogLevel::kInfo, std::move(text));
@@ -276,6 +278,14 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
   const absl::Status added = book_.AddKeys(assigned.keys);
   if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
+  if (book_.keys().size() >= next_keys_told_) {
+    step.Log(
+        LogLevel::kWarning,
+        absl::StrCat("the job has ", book_.keys().size(),
+                     " keys; a name is for the life of a job and takes memory at each node for so long: use the same "
+                     "ones in each step, and InitGroup for many small tensors"));
+    while (next_keys_told_ <= book_.keys().size()) next_keys_told_ *= 2;
+  }
   if (script_ != nullptr) script_->OnKeys(assigned);
   std::vector<std::string> names;
   std::vector<KeyId> keys;

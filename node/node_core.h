@@ -224,10 +224,14 @@ class NodeCore : public Protocol,
   void LeaveIfOver(StepContext& step);
   void StopNow(StepContext& step);
 
+  // A warning says so when the job has so many keys, and each time that their number doubles.
+  static constexpr size_t kFirstKeysTold = 4096;
+
   NodeOptions options_;
   RejectionLog rejections_;
   ComputationTable computations_;
   PolicyBook book_;
+  size_t next_keys_told_ = kFirstKeysTold;
   SchedulerClient scheduler_;
   EpochState epochs_;
   RoundTracer tracer_;

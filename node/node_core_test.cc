@@ -1,7 +1,10 @@
 #include "node/node_core.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -402,6 +405,31 @@ TEST(NodeCoreTest, HelloBeforeThisNodeHasJoinedIsRemembered) {
   cluster.Inject(1, connection, PeerHeartbeat{cluster.now(), std::nullopt});
   cluster.Advance(absl::Seconds(2));
   EXPECT_EQ(cluster.Rejected(1), before);
+}
+
+TEST(NodeCoreTest, WarnsOfKeysThatGrowWithTheSteps) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.Start();
+  const auto told = [&cluster] {
+    return std::count_if(cluster.logs().begin(), cluster.logs().end(), [](const LogLine& line) {
+      return line.level == LogLevel::kWarning && absl::StrContains(line.text, "a name is for the life of a job");
+    });
+  };
+  std::vector<KeySlice> keys;
+  for (uint32_t id = 1; id <= 8192; ++id) keys.push_back({KeyId(id), absl::StrCat("step", id), 1});
+  const auto assign = [&](uint32_t first, uint32_t last) {
+    cluster.Inject(1, kSchedulerConnection,
+                   KeysAssigned{Term(7), KeyTableVersion(last), {keys.begin() + first - 1, keys.begin() + last}});
+  };
+  assign(1, 4095);
+  EXPECT_EQ(told(), 0);
+  assign(4096, 4096);
+  EXPECT_EQ(told(), 1);
+  assign(4097, 8191);
+  assign(4097, 8191);  // told again after a reconnection
+  EXPECT_EQ(told(), 1);
+  assign(8192, 8192);
+  EXPECT_EQ(told(), 2);
 }
 
 TEST(NodeCoreTest, SaysEverythingAgainAfterTheSchedulerCameBack) {

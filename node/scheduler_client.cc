@@ -53,6 +53,7 @@ void SchedulerClient::Start(StepContext& step) {
 void SchedulerClient::OnConnectionUp(StepContext& step, ConnectionId connection) {
   connections_.OnUp(connection);
   connect_failure_.clear();
+  connect_reason_.clear();
   unanswered_joins_ = 0;
   // How long another one was silent says nothing of it.
   turned_at_ = step.now;
@@ -73,6 +74,7 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
 void SchedulerClient::OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason) {
   const std::string failure =
       absl::StrCat("cannot reach the scheduler at ", connections_.AddressOf(connection), ": ", reason);
+  connect_reason_ = reason;
   if (std::exchange(connect_failure_, failure) == failure || connections_.in_use().has_value()) return;
   step.Log(LogLevel::kWarning, failure);
 }

@@ -103,6 +103,8 @@ class SchedulerClient {
   bool joined() const { return joined_; }
   Term term() const { return term_; }
   std::string address() const { return connections_.address(); }
+  // Why no connection was made, lastly; empty since one was.
+  const std::string& connect_reason() const { return connect_reason_; }
   // Returns the addresses of all schedulers that are known, also those that one of them has named.
   const std::vector<std::string>& addresses() const { return connections_.addresses(); }
 
@@ -149,6 +151,7 @@ class SchedulerClient {
   bool has_collected_ = false;        // one since the last Collect
   bool closed_goes_at_once_ = false;  // what has to be said again, or is as much as is collected
   std::optional<Timestamp> last_heard_;
+  std::string connect_reason_;
   std::string connect_failure_;                                     // as logged last; empty since a connection was made
   Timestamp renewed_at_;                                            // the connection in use
   Timestamp turned_at_;                                             // to the one in use

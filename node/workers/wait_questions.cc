@@ -33,7 +33,9 @@ std::string WaitQuestions::DescribeScheduler(Timestamp now) const {
   const std::string silence = scheduler_->Silence(now) > absl::ZeroDuration()
                                   ? absl::StrCat(", not heard for ", SecondsText(scheduler_->Silence(now)))
                                   : "";
-  return absl::StrCat("the scheduler at ", scheduler_->address(), silence);
+  const std::string& reason = scheduler_->connect_reason();
+  return absl::StrCat("the scheduler at ", scheduler_->address(), silence,
+                      reason.empty() ? "" : absl::StrCat(", which cannot be reached: ", reason));
 }
 
 std::string WaitQuestions::Describe(Timestamp now, const LocalWait& wait, const std::string& whom) const {
