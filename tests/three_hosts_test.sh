@@ -119,13 +119,13 @@ status="$(shown "$page" 'banyan status ')"
 on 1 status "${status% --watch}" >status.out || fail "expected a status: $(<status.log)"
 grep -q '^job fashion-mnist: running' status.out || fail "expected a job that runs, got: $(<status.out)"
 # Who has no key, another's or too small a role does nothing, and hears why.
-if HOME=/run on 3 stranger "banyan status --scheduler tcp://10.0.0.1:7700" >/dev/null; then fail "expected no status"; fi
+if HOME=/run on 3 stranger "env -C / banyan status --scheduler tcp://10.0.0.1:7700" >/dev/null; then fail "expected no status"; fi
 grep -q 'asks for a key' stranger.log || fail "expected a stranger to hear of keys, got: $(<stranger.log)"
 if on 3 watcher "banyan stop --key keys/observer.key --scheduler tcp://10.0.0.1:7700" >/dev/null; then
   fail "expected an observer to stop nothing"
 fi
 grep -q "observer 'observer'" watcher.log || fail "expected an observer to hear of his role, got: $(<watcher.log)"
-if HOME=/run on 0 bare "banyan scheduler overlay.yaml --listen tcp://10.0.0.1:7799" >/dev/null; then
+if HOME=/run on 0 bare "env -C / banyan scheduler $PWD/overlay.yaml --listen tcp://10.0.0.1:7799" >/dev/null; then
   fail "expected no scheduler without keys"
 fi
 grep -q 'banyan keygen --all' bare.log || fail "expected to hear how keys are made, got: $(<bare.log)"

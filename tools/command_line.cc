@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "core/check.h"
 #include "core/quantity.h"
 #include "tools/terminal/help_text.h"
 #include "tools/terminal/version_text.h"
@@ -19,6 +20,11 @@ namespace {
 
 absl::Status Expected(absl::string_view what, absl::string_view value) {
   return absl::InvalidArgumentError(absl::StrCat("expected ", what, ", got '", value, "'"));
+}
+
+std::function<std::string(const std::string& variable)>& Environment() {
+  static auto& environment = *new std::function<std::string(const std::string& variable)>();
+  return environment;
 }
 
 // What to do about an argument that begins with a dash that is no hyphen, as text programs make it.
@@ -143,6 +149,18 @@ void CommandLine::Rate(const std::string& name, const std::string& value, const 
   });
 }
 
+void CommandLine::OrVariable(const std::string& name, const std::string& variable) {
+  const auto flag = std::find_if(flags_.begin(), flags_.end(), [&name](const Flag& each) { return each.name == name; });
+  BANYAN_CHECK(flag != flags_.end());
+  flag->variable = variable;
+}
+
+void CommandLine::SetEnvironment(std::function<std::string(const std::string& variable)> read) {
+  Environment() = std::move(read);
+}
+
+std::string CommandLine::Variable(const std::string& variable) { return Environment() ? Environment()(variable) : ""; }
+
 void CommandLine::Needs(const std::string& name, const std::string& other) { rules_.push_back({name, other, true}); }
 
 void CommandLine::Exclude(const std::string& name, const std::string& other) { rules_.push_back({name, other, false}); }
@@ -210,6 +228,26 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
   return absl::InvalidArgumentError(absl::StrCat(shown, ": ", status.message()));
 }
 
+absl::Status CommandLine::ParseVariables(std::vector<std::string>& seen) const {
+  const std::vector<std::string> given = seen;
+  const auto is_given = [&given](const std::string& name) {
+    return std::find(given.begin(), given.end(), name) != given.end();
+  };
+  for (const Flag& flag : flags_) {
+    const std::string value = flag.variable.empty() || is_given(flag.name) ? "" : Variable(flag.variable);
+    const bool is_excluded = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+      return !rule.needs &&
+             ((rule.name == flag.name && is_given(rule.other)) || (rule.other == flag.name && is_given(rule.name)));
+    });
+    if (value.empty() || is_excluded) continue;
+    if (absl::Status status = flag.reader(value); !status.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat(flag.variable, ": ", status.message()));
+    }
+    seen.push_back(flag.name);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CommandLine::CheckRules(const std::vector<std::string>& seen) const {
   const auto has = [&seen](const std::string& name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   for (const Rule& rule : rules_) {
@@ -246,6 +284,7 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
     return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));
   }
   for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
+  if (absl::Status status = ParseVariables(seen); !status.ok()) return status;
   return CheckRules(seen);
 }
 

@@ -58,6 +58,14 @@ class CommandLine {
   // May be there again and again; `reader` gets each value in turn.
   void Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader);
 
+  // A flag that counts as given with the value of this variable of the environment, unless it is there itself or a flag
+  // is that excludes it.
+  void OrVariable(const std::string& name, const std::string& variable);
+  // Says how variables are read. For main alone, which comes before any Parse; without it no variable has a value.
+  static void SetEnvironment(std::function<std::string(const std::string& variable)> read);
+  // Returns the value of a variable of the environment; empty where it has none.
+  static std::string Variable(const std::string& variable);
+
   // A flag that says nothing without `other`: alone it is a usage error.
   void Needs(const std::string& name, const std::string& other);
   // Two flags of which only one may be there.
@@ -80,6 +88,7 @@ class CommandLine {
     std::string help;
     Reader reader;
     bool repeats = false;
+    std::string variable = {};  // of the environment; empty for none
   };
   struct Argument {
     std::string name;
@@ -96,6 +105,8 @@ class CommandLine {
   };
 
   const Flag* FindFlag(absl::string_view name) const;
+  // Reads the variables of flags that are not there.
+  absl::Status ParseVariables(std::vector<std::string>& seen) const;
   absl::Status CheckRules(const std::vector<std::string>& seen) const;
   absl::Status ParseAll(absl::Span<const std::string> arguments) const;
   // Reads the flag at arguments[*next] and moves *next past it and its value.

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -67,6 +68,29 @@ TEST_F(CommandLineTest, DefaultsStay) {
   EXPECT_FALSE(json_);
   EXPECT_FALSE(root_.has_value());
   EXPECT_EQ(rounds_, 1);
+}
+
+TEST_F(CommandLineTest, AVariableStandsForAFlagThatIsNotThere) {
+  std::map<std::string, std::string> variables = {{"ROUNDS", "7"}, {"KEY", "from.key"}, {"RATE", ""}};
+  CommandLine::SetEnvironment([&variables](const std::string& name) { return variables[name]; });
+  line_.OrVariable("rounds", "ROUNDS");
+  line_.OrVariable("key", "KEY");
+  line_.OrVariable("rate", "RATE");
+  line_.Exclude("root", "key");
+  line_.Needs("json", "rounds");
+  EXPECT_EQ(Parse({"a.yaml", "--json"}), std::nullopt) << err_.str();
+  EXPECT_EQ(rounds_, 7);
+  EXPECT_EQ(key_, "from.key");
+  EXPECT_EQ(rate_, 0.5) << "an empty one is none";
+  key_ = "own.key";
+  EXPECT_EQ(Parse({"a.yaml", "--rounds", "9", "--root", "n1"}), std::nullopt) << err_.str();
+  EXPECT_EQ(rounds_, 9);
+  EXPECT_EQ(key_, "own.key") << "a flag that is there excludes it";
+  variables["ROUNDS"] = "many";
+  EXPECT_EQ(Parse({"a.yaml"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("banyan try: ROUNDS: expected a whole number"));
+  EXPECT_EQ(Parse({"--help"}), kExitSuccess);
+  CommandLine::SetEnvironment(nullptr);
 }
 
 TEST_F(CommandLineTest, TwoDashesEndTheFlags) {

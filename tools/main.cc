@@ -8,15 +8,14 @@
 #include <iostream>
 #include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "posix/descriptor_limit.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
+#include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/terminal/command_arguments.h"
 #include "tools/terminal/standard_output.h"
@@ -38,18 +37,9 @@ std::string StateHome() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
 }
 
-// Where keys lie when nobody says it: this user's, and those of the machine.
-std::vector<std::string> KeyFolders() {
-  const char* const home = std::getenv("HOME");
-  std::vector<std::string> folders;
-  if (home != nullptr && *home == '/') folders.push_back(std::string(home) + "/.config/banyan");
-  folders.push_back("/etc/banyan");
-  return folders;
-}
-
 // The value of an environment variable; empty when it is not set.
-std::string Environment(const char* name) {
-  const char* const value = std::getenv(name);
+std::string Environment(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
 }
 
@@ -77,14 +67,9 @@ int main(int argc, char** argv) {
   banyan::RaiseDescriptorLimit();
   banyan::KeepChunksInHeap();
   UseOneThreadForAlgebra();
-  std::vector<std::string> arguments(argv + 1, argv + argc);
-  absl::StatusOr<std::vector<std::string>> told =
-      banyan::WithDefaultScheduler(std::move(arguments), Environment("BANYAN_SCHEDULER"));
-  if (!told.ok()) {
-    std::cerr << "banyan: " << told.status().message() << "\n";
-    return 2;
-  }
-  arguments = banyan::WithDefaultKey(banyan::WithInstalledSamples(*std::move(told), InstalledPrefix()), KeyFolders());
+  banyan::CommandLine::SetEnvironment(Environment);
+  const std::vector<std::string> arguments =
+      banyan::WithInstalledSamples(std::vector<std::string>(argv + 1, argv + argc), InstalledPrefix());
   const banyan::CommandTable commands("banyan",
                                       "Trains one model in many data centres over a slow, uneven, changing network.",
                                       banyan::ProgramCommands(StateHome()));

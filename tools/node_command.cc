@@ -81,7 +81,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "Ends with its job, and cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup).\n" +
           std::string(kDaemonExitCodes),
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
-  line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
+  line.Text("name", "NAME", "this node's name in the overlay; default: $BANYAN_NAME", &flags.name);
+  line.OrVariable("name", "BANYAN_NAME");
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kNode);
   line.Text("listen", "ADDRESS",
@@ -136,8 +137,10 @@ absl::Status CheckFlag(const char* flag, const absl::Status& status) {
   return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat(flag, ": ", status.message()));
 }
 
-absl::Status CheckFlags(const NodeFlags& flags) {
-  if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
+absl::Status CheckFlags(NodeFlags& flags) {
+  if (flags.name.empty()) {
+    return absl::InvalidArgumentError("expected --name or the variable BANYAN_NAME, this node's name in the overlay");
+  }
   for (const auto& [flag, name] : {std::pair("--name", flags.name), std::pair("--job", flags.job)}) {
     if (name.empty() || IsName(name)) continue;
     return absl::InvalidArgumentError(absl::StrCat(flag, ": expected ", kNameRule, ", got '", name, "'"));
@@ -150,6 +153,7 @@ absl::Status CheckFlags(const NodeFlags& flags) {
         absl::StrCat("expected --advertise, where other nodes reach this one, since --listen ", flags.listen,
                      " stands for every interface")));
   }
+  flags.keys.BelongTo(flags.name);
   status.Update(flags.keys.CheckAddresses({flags.listen, flags.advertise}));
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
@@ -171,8 +175,9 @@ absl::Status MakeSocketFolder(const NodeFlags& flags) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("--attach: cannot make the folder ", folder.string(), ": ",
-                                             error.message(), "; make it, or choose another one"));
+  return absl::UnavailableError(
+      absl::StrCat("--attach: cannot make the folder ", folder.string(), ": ", error.message(),
+                   "; make it, or choose one of this user's, such as below $XDG_RUNTIME_DIR"));
 }
 
 Incarnation NewIncarnation() {

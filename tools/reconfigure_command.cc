@@ -59,6 +59,7 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   ReconfigureFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  flags.keys.LookBeside(flags.overlay);
   if (!flags.scheduler.empty()) {
     if (const absl::Status status = ReadSchedulerFlag(flags.scheduler).status(); !status.ok()) {
       return line.UsageError(status.message(), err);

@@ -437,6 +437,7 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
       return line.UsageError(absl::StrCat("--listen: ", status.message()), err);
     }
   }
+  flags.keys.BelongTo("scheduler", flags.overlay);
   absl::StatusOr<OverlayConfig> overlay = LoadJob(flags);
   absl::Status status = overlay.status();
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();

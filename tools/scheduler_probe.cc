@@ -89,6 +89,8 @@ void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& 
   if (!options_.on_answer(message)) return TakeRefusal(message, actions);
   asked_ = false;
   is_on_its_way_ = false;
+  was_answered_ = true;
+  is_silent_ = false;
   deadline_ = kNever;
   if (options_.interval.has_value() && !(options_.is_done && options_.is_done())) {
     deadline_ = now + *options_.interval;
@@ -120,12 +122,16 @@ void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
     Begin(now, actions);
     return;
   }
-  Append(actions, Stop{absl::UnavailableError(absl::StrCat(
-                      "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "),
-                      " within ", absl::FormatDuration(Patience()), ", got none",
-                      !up_.empty() ? std::string(" though it took the connection; is it a Banyan scheduler?")
-                                   : absl::StrCat("; does it run there?",
-                                                  failure_.empty() ? "" : absl::StrCat(" (", failure_, ")"))))});
+  absl::Status silence = absl::UnavailableError(absl::StrCat(
+      "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "), " within ",
+      absl::FormatDuration(Patience()), ", got none",
+      !up_.empty() ? std::string(" though it took the connection; is it a Banyan scheduler?")
+                   : absl::StrCat("; does it run there?", failure_.empty() ? "" : absl::StrCat(" (", failure_, ")"))));
+  if (options_.on_silence && was_answered_) {
+    if (!std::exchange(is_silent_, true)) options_.on_silence(silence);
+    return Begin(now, actions);
+  }
+  Append(actions, Stop{std::move(silence)});
   deadline_ = kNever;
 }
 

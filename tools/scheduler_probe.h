@@ -29,6 +29,9 @@ struct SchedulerProbeOptions {
   // For the first connection; then the probe stops too.
   absl::Duration connect_patience = absl::InfiniteDuration();
   std::optional<absl::Duration> interval;  // between an answer and the next question; empty: one question
+  // With an interval: told once when an answer to a later question does not come in time, and the probe asks on. Empty:
+  // it stops.
+  std::function<void(const absl::Status& why)> on_silence = {};
   // Asked after an answer; true ends the probe although `interval` is set. Empty: never.
   std::function<bool()> is_done = {};
   // Returns whether the message answers the question; others are passed over. On the driver's protocol thread.
@@ -69,6 +72,8 @@ class SchedulerProbe : public Protocol {
   bool is_on_its_way_ = false;  // the question, on asked_at_
   int lost_ = 0;                // connections before the answer
   bool was_up_ = false;         // a connection was
+  bool was_answered_ = false;
+  bool is_silent_ = false;  // which was told
   // The deadline of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;
 };

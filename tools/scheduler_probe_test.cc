@@ -55,6 +55,32 @@ TEST_F(SchedulerProbeTest, AsksOnceAndStops) {
   EXPECT_THAT(answers_, ElementsAre("{}"));
 }
 
+TEST_F(SchedulerProbeTest, AWatchOutlivesTheSchedulersRestart) {
+  std::vector<std::string> silences;
+  SchedulerProbe probe(
+      {.schedulers = {"tcp://127.0.0.1:7700"},
+       .question = StatusRequest{},
+       .patience = absl::Seconds(5),
+       .interval = absl::Seconds(1),
+       .on_silence = [&](const absl::Status& why) { silences.emplace_back(why.message()); },
+       .on_answer = [](const Message& message) { return std::holds_alternative<StatusReply>(message); }});
+  probe.Step(At(0), Started{});
+  EXPECT_TRUE(Asks(probe.Step(At(0), ConnectionUp{kConnection})));
+  probe.Step(At(1), Answer("{}"));
+  probe.Step(At(1), ConnectionDown{kConnection});
+  for (int64_t now = 2; now <= 40; ++now) {
+    if (probe.NextDeadline() > At(now)) continue;
+    EXPECT_THAT(probe.Step(At(now), DeadlineReached{}), ::testing::IsEmpty());
+  }
+  EXPECT_THAT(silences, ElementsAre(HasSubstr("got none; does it run there?")));
+  EXPECT_TRUE(Asks(probe.Step(At(41), ConnectionUp{kConnection})));
+  EXPECT_THAT(probe.Step(At(42), Answer("{}")), ::testing::IsEmpty());
+  EXPECT_TRUE(Asks(probe.Step(At(43), DeadlineReached{})));
+  // A scheduler that is there and silent is asked again.
+  EXPECT_TRUE(Asks(probe.Step(At(48), DeadlineReached{})));
+  EXPECT_EQ(silences.size(), 2u);
+}
+
 TEST_F(SchedulerProbeTest, GivesUpWithoutAConnection) {
   SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});

@@ -51,7 +51,7 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("links", "show all links, and not only the slowest", &flags.links);
-  line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
+  line.Switch("watch", "ask again every second until Ctrl-C, also while the scheduler is away", &flags.watch);
   line.Text("record", "FILE",
             "write what is answered, with its time, for `banyan view`, and have a round traced now and then",
             &flags.record);
@@ -137,7 +137,12 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
   probe.schedulers = std::move(schedulers);
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
-  if (flags.watch) probe.interval = kWatchInterval;
+  if (flags.watch) {
+    probe.interval = kWatchInterval;
+    probe.on_silence = [&err](const absl::Status& why) {
+      err << "banyan status: " << why.message() << "; it is asked again and again" << std::endl;
+    };
+  }
   probe.is_done = [&] { return !out.good() || (recorder != nullptr && !recorder->status().ok()); };
   probe.on_answer = [&](const Message& message) {
     const auto* reply = std::get_if<StatusReply>(&message);

@@ -18,8 +18,10 @@
 #include "tools/doctor/doctor_site.h"
 #include "tools/doctor/host_checks.h"
 #include "tools/doctor/host_facts.h"
+#include "tools/doctor/key_check.h"
 #include "tools/doctor/site_examination.h"
 #include "tools/doctor/whole_view.h"
+#include "tools/flags/key_flags.h"
 #include "tools/model_size.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -129,6 +131,7 @@ CheckResults ExamineMachine(const DoctorFlags& flags, const HostNeeds& needs) {
 int Examine(const OverlayConfig& overlay, const DoctorSite& site, const DoctorFlags& flags, std::ostream& out,
             std::ostream& err) {
   CheckResults results = ExamineMachine(flags, site.needs);
+  results.push_back(CheckKey(overlay, site.is_scheduler ? kSchedulerSite : site.name, KeyFolders(flags.overlay)));
   const ExaminationOptions options = {.wait = absl::Seconds(flags.wait_s),
                                       .rate_time = absl::Seconds(flags.rate_s),
                                       .rate_bytes = static_cast<int64_t>(flags.rate_megabytes * 1e6),

@@ -1,7 +1,11 @@
 #include "tools/flags/key_flags.h"
 
+#include <filesystem>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "access/exposure.h"
+#include "access/key_file.h"
 #include "posix/secret_memory.h"
 
 namespace banyan {
@@ -11,15 +15,19 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
   line.Text("key", "FILE",
             use == Use::kCommand
                 ? "the secret key of an operator or an observer, as banyan keygen makes it; default: operator.key or "
-                  "observer.key in ~/.config/banyan or /etc/banyan, else none"
-                : "its secret key, as banyan keygen makes it; default: its name with .key in ~/.config/banyan or "
-                  "/etc/banyan, else none",
+                  "observer.key in ~/.config/banyan, /etc/banyan, this folder or keys, else none"
+                : "its secret key, as banyan keygen makes it; default: $BANYAN_KEY, or its name with .key beside the "
+                  "overlay, in ~/.config/banyan, /etc/banyan, this folder or keys, else none",
             &file_);
+  if (use == Use::kCommand) {
+    owners_ = {"operator", "observer"};
+  } else {
+    line.OrVariable("key", "BANYAN_KEY");
+  }
   if (use != Use::kScheduler) {
     line.Text("scheduler-key", "KEYS",
               "the public key of the schedulers; of several, with commas between them; default: as the key file says",
               &scheduler_keys_);
-    line.Needs("scheduler-key", "key");
   }
   if (use == Use::kCommand) return;
   line.Switch("insecure", "go without keys where other machines reach it: whoever does may speak as anybody",
@@ -27,17 +35,47 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
   line.Exclude("insecure", "key");
 }
 
+void KeyFlags::BelongTo(const std::string& owner, const std::string& overlay) {
+  owners_ = {owner};
+  overlay_ = overlay;
+}
+
+std::string KeyFlags::file() const {
+  if (!file_.empty() || insecure_) return file_;
+  for (const std::string& owner : owners_) {
+    if (std::string found = owner.empty() ? "" : FindKeyFile(KeyFolders(overlay_), owner); !found.empty()) return found;
+  }
+  return "";
+}
+
 absl::StatusOr<std::optional<SecurityOptions>> KeyFlags::Read() const {
-  if (file_.empty()) return std::nullopt;
+  const std::string file = this->file();
+  if (file.empty()) {
+    if (scheduler_keys_.empty()) return std::nullopt;
+    return absl::InvalidArgumentError("--scheduler-key says nothing without --key; add it, or leave the other out");
+  }
   KeepMemorySecret();
   const std::vector<std::string> keys = absl::StrSplit(scheduler_keys_, ',', absl::SkipEmpty());
-  absl::StatusOr<SecurityOptions> security = ReadSecurity(file_, keys, use_ == Use::kScheduler);
+  absl::StatusOr<SecurityOptions> security = ReadSecurity(file, keys, use_ == Use::kScheduler);
   if (!security.ok()) return security.status();
   return *std::move(security);
 }
 
 absl::Status KeyFlags::CheckAddresses(const std::vector<std::string>& addresses) const {
-  return CheckExposure(addresses, !file_.empty(), insecure_);
+  return CheckExposure(addresses, !file().empty(), insecure_);
+}
+
+std::vector<std::string> KeyFolders(const std::string& overlay) {
+  std::vector<std::string> folders;
+  if (!overlay.empty() && overlay != "-") {
+    const std::string beside = std::filesystem::path(overlay).parent_path().string();
+    folders.push_back(beside.empty() ? "." : beside);
+  }
+  if (const std::string home = CommandLine::Variable("HOME"); absl::StartsWith(home, "/")) {
+    folders.push_back(home + "/.config/banyan");
+  }
+  folders.insert(folders.end(), {"/etc/banyan", ".", "keys"});
+  return folders;
 }
 
 }  // namespace banyan

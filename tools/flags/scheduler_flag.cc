@@ -7,11 +7,15 @@
 namespace banyan {
 
 void AddSchedulerFlag(CommandLine& line, absl::string_view otherwise, std::string* addresses) {
-  line.Text("scheduler", "ADDRESSES",
-            absl::StrCat("where the scheduler is, tcp://host:port; of several, with commas between them; default: "
-                         "$BANYAN_SCHEDULER",
-                         otherwise),
-            addresses);
+  line.Custom("scheduler", "ADDRESSES",
+              absl::StrCat("where the scheduler is, tcp://host:port; of several, with commas between them; default: "
+                           "$BANYAN_SCHEDULER",
+                           otherwise),
+              [addresses](absl::string_view text) {
+                *addresses = std::string(text);
+                return ParseConnectAddresses(*addresses).status();
+              });
+  line.OrVariable("scheduler", "BANYAN_SCHEDULER");
 }
 
 absl::StatusOr<std::vector<std::string>> ReadSchedulerFlag(const std::string& addresses) {

@@ -1,5 +1,7 @@
 #include "tools/flags/scheduler_flag.h"
 
+#include <sstream>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -22,6 +24,25 @@ TEST(SchedulerFlagTest, NamesTheFlagAndTheVariable) {
   EXPECT_THAT(Refusal("10.0.0.1:7700"), HasSubstr("--scheduler: expected an address of the form tcp://"));
   EXPECT_THAT(Refusal("tcp://10.0.0.256:7700"), HasSubstr("is no IPv4 address"));
   EXPECT_THAT(Refusal("tcp://a:1,"), HasSubstr("--scheduler: expected an address"));
+}
+
+TEST(SchedulerFlagTest, TheEnvironmentNamesAScheduler) {
+  std::string variable = "tcp://a:1";
+  CommandLine::SetEnvironment(
+      [&variable](const std::string& name) { return name == "BANYAN_SCHEDULER" ? variable : ""; });
+  std::string addresses;
+  CommandLine line("banyan trace", "Asks.", "banyan trace");
+  AddSchedulerFlag(line, "", &addresses);
+  std::ostringstream out, err;
+  EXPECT_EQ(line.Parse({}, out, err), std::nullopt);
+  EXPECT_EQ(addresses, "tcp://a:1");
+  EXPECT_EQ(line.Parse({"--scheduler=tcp://b:1"}, out, err), std::nullopt);
+  EXPECT_EQ(addresses, "tcp://b:1");
+  variable = "10.0.0.1";
+  EXPECT_EQ(line.Parse({"--scheduler=tcp://b:1"}, out, err), std::nullopt);
+  EXPECT_EQ(line.Parse({}, out, err), kExitUsage);
+  EXPECT_THAT(err.str(), HasSubstr("BANYAN_SCHEDULER: expected an address"));
+  CommandLine::SetEnvironment(nullptr);
 }
 
 TEST(SchedulerFlagTest, HelpTellsWhatCountsWithoutIt) {

@@ -15,8 +15,8 @@ inline constexpr char kOperatorKeyOwner[] = "operator";
 inline constexpr char kObserverKeyOwner[] = "observer";
 
 // Writes OWNER.key into `folder`, made where there is none, for the scheduler, an operator, an observer and each node
-// of the overlay `text`, which is called `file_name`. Returns the overlay that lists them. Nothing is written when the
-// overlay is at fault; ALREADY_EXISTS when one of the files is there.
+// of the overlay `text`, which is called `file_name`, and overlay.yaml, which lists them. Returns the path of that.
+// After an error nothing of it is there; ALREADY_EXISTS names each file that is in the way.
 absl::StatusOr<std::string> MakeJobKeys(absl::string_view text, const std::string& file_name,
                                         const std::string& folder);
 

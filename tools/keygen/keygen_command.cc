@@ -1,7 +1,5 @@
 #include "tools/keygen/keygen_command.h"
 
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
@@ -54,24 +52,12 @@ absl::Status MakeOne(const KeygenFlags& flags, std::ostream& out) {
   return absl::OkStatus();
 }
 
-absl::Status WriteOverlay(const std::string& path, const std::string& text) {
-  if (std::filesystem::exists(path)) {
-    return absl::AlreadyExistsError(absl::StrCat(path, ": is there already; choose another folder"));
-  }
-  std::ofstream file(path);
-  file << text;
-  file.close();
-  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
-}
-
 absl::Status MakeAll(const KeygenFlags& flags, std::ostream& out) {
   const absl::StatusOr<std::string> text = ReadOverlayText(flags.overlay);
   if (!text.ok()) return text.status();
-  const absl::StatusOr<std::string> with = MakeJobKeys(*text, flags.overlay, flags.target);
-  if (!with.ok()) return with.status();
-  const std::string path = absl::StrCat(flags.target, "/overlay.yaml");
-  if (absl::Status status = WriteOverlay(path, *with); !status.ok()) return status;
-  out << "wrote " << path << ", and beside it the secret key of each process that it lists, such as " << flags.target
+  const absl::StatusOr<std::string> path = MakeJobKeys(*text, flags.overlay, flags.target);
+  if (!path.ok()) return path.status();
+  out << "wrote " << *path << ", and beside it the secret key of each process that it lists, such as " << flags.target
       << "/scheduler.key; bring each to its machine alone\n";
   return absl::OkStatus();
 }

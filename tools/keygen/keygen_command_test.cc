@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "access/curve_keys.h"
 #include "access/key_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -59,6 +60,34 @@ TEST_F(KeygenCommandTest, MakesThoseOfAWholeJob) {
   }
   EXPECT_EQ(overlay->operators[0].public_key, ReadKeyFile(Path("keys/operator.key"))->keys.public_key);
   EXPECT_EQ(overlay->observers[0].public_key, ReadKeyFile(Path("keys/observer.key"))->keys.public_key);
+}
+
+TEST_F(KeygenCommandTest, AWholeJobIsMadeOrNothing) {
+  std::ofstream(Path("job.yaml")) << "scheduler: {address: tcp://127.0.0.1:1}\nnodes:\n"
+                                     "  - {name: n1, address: tcp://127.0.0.1:2}\n"
+                                     "  - {name: n2, address: tcp://127.0.0.1:3}\n";
+  for (const std::vector<std::string>& there : {std::vector<std::string>{"overlay.yaml"}, {"n1.key", "observer.key"}}) {
+    std::filesystem::create_directory(Path("keys"));
+    for (const std::string& name : there) std::ofstream(Path("keys/" + name)) << "mine\n";
+    EXPECT_EQ(Run({"--all", Path("job.yaml"), Path("keys")}), 1);
+    for (const std::string& name : there) EXPECT_THAT(err_.str(), HasSubstr(Path("keys/" + name)));
+    std::vector<std::string> found;
+    for (const auto& entry : std::filesystem::directory_iterator(Path("keys")))
+      found.push_back(entry.path().filename());
+    EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(there));
+    std::filesystem::remove_all(Path("keys"));
+  }
+}
+
+TEST_F(KeygenCommandTest, NamesTheKeyThatIsInTheWay) {
+  std::ofstream(Path("job.yaml")) << "scheduler: {address: tcp://127.0.0.1:1}\nnodes:\n"
+                                     "  - {name: n1, address: tcp://127.0.0.1:2}\n"
+                                     "  - {name: n2, address: tcp://127.0.0.1:3}\n"
+                                     "operators: [{name: ada, public_key: '"
+                                  << MakeCurveKeys().public_key << "'}]\n";
+  EXPECT_EQ(Run({"--all", Path("job.yaml"), Path("keys")}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("scheduler.public_key is missing, though operator 'ada' has a key; add it, or take "
+                                    "all keys, operators and observers out"));
 }
 
 TEST_F(KeygenCommandTest, WritesNothingWhereSomethingIsWrong) {

@@ -9,7 +9,10 @@ namespace banyan {
 namespace {
 
 constexpr char kExample[] = "{name: ada, public_key: '...'}";
-constexpr char kAdvice[] = "; `banyan keygen --all overlay.yaml DIR` makes the keys of a whole job";
+constexpr char kAdvice[] =
+    "; add it, or take all keys, operators and observers out: then `banyan keygen --all overlay.yaml DIR` makes those "
+    "of "
+    "the whole job";
 
 PersonConfig ReadPerson(const YamlValue& value, const std::string& where, YamlProblems& problems) {
   PersonConfig person;
@@ -35,6 +38,8 @@ class Owners {
     problems_.Add(place, absl::StrCat(other->second, " and ", owner, " have the same public_key; give each its own"));
   }
   bool empty() const { return owners_.empty(); }
+  // One of them. REQUIRES: not empty.
+  const std::string& any() const { return owners_.begin()->second; }
 
  private:
   YamlProblems& problems_;
@@ -80,12 +85,12 @@ void CheckKeys(const OverlayConfig& overlay, YamlProblems& problems) {
   if (owners.empty()) return;
   if (overlay.scheduler.public_key.empty()) {
     problems.Add(overlay.scheduler.place,
-                 absl::StrCat("scheduler.public_key is missing, though others have keys", kAdvice));
+                 absl::StrCat("scheduler.public_key is missing, though ", owners.any(), " has a key", kAdvice));
   }
   for (const NodeConfig& node : overlay.nodes) {
     if (!node.public_key.empty()) continue;
     problems.Add(node.place,
-                 absl::StrCat("node '", node.name, "' has no public_key, though others have keys", kAdvice));
+                 absl::StrCat("node '", node.name, "' has no public_key, though ", owners.any(), " has one", kAdvice));
   }
 }
 
