@@ -10,19 +10,19 @@ bool EarlyStore::HasRoomFor(const ChunkMessage& message, const Payload& payload)
   return size_bytes_ + KeptBytes(message, payload) <= capacity_bytes_;
 }
 
-size_t EarlyStore::DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before) {
-  return DropIf([&](KeyId key, const Chunk& chunk) { return chunk.since < before && !is_known(key); });
+size_t EarlyStore::DropUnknown(absl::FunctionRef<bool(const ChunkId&)> is_known, Timestamp before) {
+  return DropIf([&](const Chunk& chunk) { return chunk.since < before && !is_known(chunk.message.id); });
 }
 
 size_t EarlyStore::DropBefore(Epoch epoch) {
-  return DropIf([epoch](KeyId, const Chunk& chunk) { return chunk.message.id.epoch < epoch; });
+  return DropIf([epoch](const Chunk& chunk) { return chunk.message.id.epoch < epoch; });
 }
 
-size_t EarlyStore::DropIf(absl::FunctionRef<bool(KeyId key, const Chunk& chunk)> is_useless) {
+size_t EarlyStore::DropIf(absl::FunctionRef<bool(const Chunk& chunk)> is_useless) {
   size_t dropped = 0;
   for (auto& [round, chunks] : rounds_) {
-    dropped += std::erase_if(chunks, [&, key = round.first](const auto& kept) {
-      if (!is_useless(key, kept.second)) return false;
+    dropped += std::erase_if(chunks, [&](const auto& kept) {
+      if (!is_useless(kept.second)) return false;
       size_bytes_ -= KeptBytes(kept.second.message, kept.second.payload);
       return true;
     });

@@ -5,8 +5,8 @@
 // - size_bytes() is the sum of KeptBytes over the chunks kept.
 // - Keep never makes size_bytes() exceed the capacity; a capacity that is lowered later drops nothing.
 // - A chunk of one source is kept at most once.
-// - A chunk that is kept is as good as delivered: it goes by Take, with its epoch, or when its key has not come for so
-//   long that there is none.
+// - A chunk that is kept is as good as delivered: it goes by Take, with its epoch, or when its key or its epoch has not
+//   come for so long that there is none.
 #ifndef BANYAN_NODE_EARLY_STORE_H_
 #define BANYAN_NODE_EARLY_STORE_H_
 
@@ -37,8 +37,8 @@ class EarlyStore {
   // Keeps a chunk, from `now` on. Returns false when there is no room for it; a chunk that is kept already needs none.
   bool Keep(ChunkMessage message, Payload payload, Timestamp now);
   bool HasRoomFor(const ChunkMessage& message, const Payload& payload) const;
-  // Drops the chunks that were there `before` of keys for which `is_known` is false. Returns how many there were.
-  size_t DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before);
+  // Drops the chunks that were there `before` and for which `is_known` is false. Returns how many there were.
+  size_t DropUnknown(absl::FunctionRef<bool(const ChunkId&)> is_known, Timestamp before);
   // Drops the chunks of attempts of earlier epochs. Returns how many there were.
   size_t DropBefore(Epoch epoch);
   // Gives away the chunks of `round` of `key`, ordered by id and source.
@@ -56,7 +56,7 @@ class EarlyStore {
   using ChunkKey = std::pair<ChunkId, NodeId>;  // with the source
 
   // Drops the chunks that are of no use. Returns how many there were.
-  size_t DropIf(absl::FunctionRef<bool(KeyId key, const Chunk& chunk)> is_useless);
+  size_t DropIf(absl::FunctionRef<bool(const Chunk& chunk)> is_useless);
 
   int64_t capacity_bytes_;
   int64_t size_bytes_ = 0;

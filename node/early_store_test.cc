@@ -110,7 +110,7 @@ TEST(EarlyStoreTest, DropsWhatIsOldAndOfAnUnknownKey) {
   EXPECT_TRUE(store.Keep(Chunk(9, 5, 0), Bytes(10), start));
   EXPECT_TRUE(store.Keep(Chunk(9, 5, 1), Bytes(10), later));
   EXPECT_TRUE(store.Keep(Chunk(8, 7, 0), Bytes(10), start));
-  const auto is_known = [](KeyId key) { return key == KeyId(1); };
+  const auto is_known = [](const ChunkId& id) { return id.key == KeyId(1); };
   EXPECT_EQ(store.DropUnknown(is_known, start), 0u);
   EXPECT_EQ(store.DropUnknown(is_known, later), 2u);
   EXPECT_THAT(store.RoundsOf(KeyId(1)), ElementsAre(Round(5)));

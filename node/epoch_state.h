@@ -8,7 +8,12 @@
 #define BANYAN_NODE_EPOCH_STATE_H_
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "core/ids.h"
 #include "proto/scheduler_messages.h"
 
@@ -16,6 +21,8 @@ namespace banyan {
 
 class EpochState {
  public:
+  static constexpr uint32_t kMostPlanParts = 256;
+
   // Notes that `epoch` has begun; false when it had, or a later one.
   bool Begin(Epoch epoch) {
     if (epoch <= begun_) return false;
@@ -34,6 +41,28 @@ class EpochState {
     if (epoch < begun_ || epoch <= planned_) return false;
     planned_ = epoch;
     return true;
+  }
+
+  // Takes a part of a plan. Returns the plan when that was the last one; an error for a part that does not follow the
+  // one before.
+  absl::StatusOr<std::optional<EpochPlan>> Join(EpochPlan part) {
+    if (part.part == 0) {
+      parts_ = std::move(part);
+    } else {
+      const bool follows = parts_.has_value() && part.epoch == parts_->epoch && part.part == parts_->part + 1;
+      if (!follows || part.part >= kMostPlanParts) {
+        parts_.reset();
+        return absl::InvalidArgumentError(absl::StrCat("part ", part.part, " of the plan of epoch ", part.epoch.value(),
+                                                       " came without the parts before, or is one of more than ",
+                                                       kMostPlanParts));
+      }
+      parts_->part = part.part;
+      parts_->has_more = part.has_more;
+      parts_->frontiers.insert(parts_->frontiers.end(), part.frontiers.begin(), part.frontiers.end());
+      parts_->bindings.insert(parts_->bindings.end(), part.bindings.begin(), part.bindings.end());
+    }
+    if (parts_->has_more) return std::nullopt;
+    return std::exchange(parts_, std::nullopt);
   }
 
   // True before the first epoch.
@@ -55,9 +84,10 @@ class EpochState {
 
  private:
   Epoch begun_;
-  Epoch planned_;       // whose plan was taken last
-  Epoch newest_;        // that was heard of
-  Epoch first_policy_;  // of the first policy that named this node
+  Epoch planned_;                   // whose plan was taken last
+  Epoch newest_;                    // that was heard of
+  Epoch first_policy_;              // of the first policy that named this node
+  std::optional<EpochPlan> parts_;  // of a plan, as far as they have come
 };
 
 }  // namespace banyan

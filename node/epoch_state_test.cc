@@ -29,6 +29,39 @@ TEST(EpochStateTest, EachBeginningAndEachPlanCountsOnce) {
   EXPECT_EQ(epochs.begun(), Epoch(3));
 }
 
+TEST(EpochStateTest, APlanOfSeveralMessagesCountsWhenAllHaveCome) {
+  EpochState epochs;
+  const auto part = [](uint64_t epoch, uint32_t number, bool has_more) {
+    EpochPlan plan;
+    plan.epoch = Epoch(epoch);
+    plan.part = number;
+    plan.has_more = has_more;
+    plan.frontiers = {{KeyId(number + 1), KeyId(number + 1), Round(5)}};
+    plan.bindings = {{KeyId(number + 1), KeyId(number + 1), Round(5), Round(6), Attempt(1), 10}};
+    return plan;
+  };
+  for (const uint32_t number : {0, 1}) EXPECT_EQ(*epochs.Join(part(2, number, true)), std::nullopt);
+  // The connection was lost, and all is said again.
+  for (const uint32_t number : {0, 1}) EXPECT_EQ(*epochs.Join(part(2, number, true)), std::nullopt);
+  const std::optional<EpochPlan> plan = *epochs.Join(part(2, 2, false));
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(plan->frontiers.size(), 3u);
+  EXPECT_EQ(plan->bindings.size(), 3u);
+  EXPECT_TRUE(epochs.Join(part(3, 0, false))->has_value());
+}
+
+TEST(EpochStateTest, APartThatFollowsNoOtherIsNoPlan) {
+  EpochState epochs;
+  EpochPlan part = PlanOf(2, 5);
+  part.has_more = true;
+  EXPECT_TRUE(epochs.Join(part).ok());
+  part.part = 2;
+  part.has_more = false;
+  EXPECT_FALSE(epochs.Join(part).ok());
+  part.part = 1;
+  EXPECT_FALSE(epochs.Join(part).ok()) << "the first part is forgotten";
+}
+
 TEST(EpochStateTest, AMemberFromTheStartIsNotFresh) {
   EpochState epochs;
   epochs.Begin(Epoch(1));

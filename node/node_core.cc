@@ -94,6 +94,7 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
 
 void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
   rejections_.Reject(RejectionLog::KindOf(rejected), rejected.reason.message(), step.actions);
+  if (scheduler_.ListensTo(rejected.connection)) return CannotFollow(step, "message", rejected.reason);
   if (joined_.has_value()) joined_->network->OnRejected(step, rejected.connection, rejected.reason);
 }
 
@@ -277,7 +278,7 @@ void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
 void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
   const absl::Status added = book_.AddKeys(assigned.keys);
-  if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
+  if (!added.ok()) return CannotFollow(step, "key table", added);
   if (book_.keys().size() >= next_keys_told_) {
     step.Log(
         LogLevel::kWarning,
@@ -303,7 +304,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   if (added.ok()) added = book_.AddSlice(published.slice);
   // Said again after every reconnect.
   if (added.code() == absl::StatusCode::kAlreadyExists) return;
-  if (!added.ok()) return rejections_.Reject("policy", added.message(), step.actions);
+  if (!added.ok()) return CannotFollow(step, "policy", added);
   const Epoch epoch = published.slice.epoch;
   if (epochs_.is_first()) {
     epochs_.Begin(epoch);
@@ -335,13 +336,17 @@ void NodeCore::On(StepContext& step, const EpochBegin& begin) {
   scheduler_.Send(step, std::move(report));
 }
 
-void NodeCore::On(StepContext& step, const EpochPlan& plan) {
+void NodeCore::On(StepContext& step, EpochPlan& part) {
   if (!joined_.has_value() || !failed_.ok()) return;
+  const absl::StatusOr<std::optional<EpochPlan>> whole = epochs_.Join(std::move(part));
+  if (!whole.ok()) return CannotFollow(step, "epoch plan", whole.status());
+  if (!whole->has_value()) return;
+  const EpochPlan& plan = **whole;
   BeginEpoch(step, plan.epoch, "its plan has come");
   const bool is_fresh = epochs_.IsFreshUnder(plan);
   if (!epochs_.TakePlan(plan.epoch)) return;
   const absl::Status added = book_.AddPlan(plan);
-  if (!added.ok()) return rejections_.Reject("epoch plan", added.message(), step.actions);
+  if (!added.ok()) return CannotFollow(step, "epoch plan", added);
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
     book_.ForEachKey({frontier.first_key, frontier.last_key},
                      [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
@@ -369,7 +374,7 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
     const absl::Status added = book_.AddBinding(binding);
     if (!added.ok()) {
-      rejections_.Reject("policy answer", added.message(), step.actions);
+      CannotFollow(step, "policy answer", added);
       continue;
     }
     scheduler_.OnPolicyAnswered(binding);
@@ -425,6 +430,15 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
                      link.results_in_time});
   }
   joined_->engine->ObserveLinks(links);
+}
+
+void NodeCore::CannotFollow(StepContext& step, absl::string_view what, const absl::Status& why) {
+  rejections_.Reject(what, why.message(), step.actions);
+  // It may say the same of many keys.
+  if (std::exchange(cannot_follow_, true)) return;
+  const std::string reason = absl::StrCat("it cannot take the scheduler's ", what, ": ", why.message());
+  step.Log(LogLevel::kError, absl::StrCat(options_.name, " falls out: ", reason));
+  scheduler_.Announce(step, banyan::CannotFollow{reason});
 }
 
 void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {

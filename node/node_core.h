@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "node/computation_table.h"
 #include "node/early_calls.h"
 #include "node/epoch_state.h"
@@ -154,8 +155,11 @@ class NodeCore : public Protocol,
     const std::string text = "the job failed: " + failed.reason;
     end_.OnJobOver(failed.asked_for ? absl::OkStatus() : absl::FailedPreconditionError(text));
   }
-  void On(StepContext& step, const WaitAnswer& answer) {
-    if (joined_.has_value()) joined_->desk->OnWaitAnswer(step, answer);
+  void On(StepContext& step, WaitAnswer& answer) {
+    if (!joined_.has_value()) return;
+    const std::string refused = joined_->engine->WhyRefused(answer.key);
+    if (!refused.empty()) absl::StrAppend(&answer.text, "; ", refused);
+    joined_->desk->OnWaitAnswer(step, answer);
   }
   void On(StepContext& step, const StateSought& sought) {
     if (joined_.has_value()) joined_->state->workers().OnSought(step, sought);
@@ -173,7 +177,7 @@ class NodeCore : public Protocol,
     step.actions.emplace_back(std::in_place_type<Admit>, Admit{list.keys});
   }
   void On(StepContext& step, const EpochBegin& begin);
-  void On(StepContext& step, const EpochPlan& plan);
+  void On(StepContext& step, EpochPlan& part);
 
   // A worker calls, of whose calls the script may take some.
   void OnWorkerCall(StepContext& step, WorkerCall call) {
@@ -186,6 +190,8 @@ class NodeCore : public Protocol,
     scheduler_.Announce(step, Leave{std::string(status.message()), true});
     Fail(status);
   }
+  // The scheduler has said what this node cannot take, and goes on as if it had: has it let this node fall out.
+  void CannotFollow(StepContext& step, absl::string_view what, const absl::Status& why);
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
   // REQUIRES: this node has joined.
@@ -246,6 +252,7 @@ class NodeCore : public Protocol,
   bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
   bool left_ = false;
+  bool cannot_follow_ = false;  // which the scheduler is told
   NodeEnd end_;
 };
 

@@ -54,6 +54,36 @@ TEST_F(NodeCoreFailureTest, AFailedJobAnswersWaitingAndLaterCalls) {
   }
 }
 
+// The scheduler would take it for answered, and this node would wait for ever.
+TEST_F(NodeCoreFailureTest, WhatThisNodeCannotTakeIsReported) {
+  cluster_.InitEverywhere({1, 2, 3});
+  PolicyAnswer answer{Term(7), Epoch(1), {}};
+  for (uint64_t round : {50, 60}) {
+    answer.bindings.push_back({kKey, Round(round), Round(round), PolicyVersion(99), Attempt(0), 2});
+  }
+  cluster_.scheduler().Say(2, answer);
+  cluster_.Run();
+  const std::vector<CannotFollow> said = cluster_.scheduler().Said<CannotFollow>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].reason,
+            "it cannot take the scheduler's policy answer: key 1 round 50 is bound to policy 99, which was never "
+            "published here");
+  EXPECT_THAT(LevelsOf("n2 falls out: it cannot take the scheduler's policy answer"), ElementsAre(LogLevel::kError));
+  EXPECT_TRUE(cluster_.scheduler().Said<CannotFollow>(1).empty());
+}
+
+TEST_F(NodeCoreFailureTest, APlanThatThisNodeCannotTakeOrReadIsReported) {
+  cluster_.InitEverywhere({1, 2, 3});
+  cluster_.scheduler().Say(1, EpochPlan{Term(7), Epoch(2), PolicyVersion(99), {}, {}});
+  cluster_.Step(2, MessageRejected{kSchedulerConnection, absl::InvalidArgumentError("malformed EpochPlan: more came")});
+  cluster_.Run();
+  ASSERT_EQ(cluster_.scheduler().Said<CannotFollow>(1).size(), 1u);
+  EXPECT_THAT(cluster_.scheduler().Said<CannotFollow>(1)[0].reason,
+              HasSubstr("epoch plan: the plan of epoch 2 names policy 99, which was never published here"));
+  ASSERT_EQ(cluster_.scheduler().Said<CannotFollow>(2).size(), 1u);
+  EXPECT_THAT(cluster_.scheduler().Said<CannotFollow>(2)[0].reason, HasSubstr("message: malformed EpochPlan"));
+}
+
 TEST_F(NodeCoreFailureTest, ALostNeighbourIsReportedOnce) {
   cluster_.InitEverywhere({1, 2, 3});
   cluster_.Advance(absl::Seconds(60));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "node/rejection_log.h"
+#include "proto/message_parts.h"
 
 namespace banyan {
 
@@ -15,17 +16,15 @@ namespace {
 constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
 // Joins on one connection: with no answer to so many it may carry nothing.
 constexpr int kMostUnanswered = 2;
-// Of one message: no more than a receiver takes. There are many after the scheduler was away.
-constexpr ptrdiff_t kMostClosedEntries = 1 << 15;
 
 // Returns the results with their hashes as runs of keys, by round.
-RoundsClosed RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_t>>& results) {
+std::vector<RoundsClosed::Entry> RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_t>>& results) {
   std::map<std::pair<Round, KeyId>, uint64_t> by_round;
   for (const auto& [result, hash] : results) by_round[{result.second, result.first}] = ResultDigest(result.first, hash);
-  RoundsClosed closed;
+  std::vector<RoundsClosed::Entry> runs;
   for (const auto& [result, digest] : by_round) {
     const auto& [round, key] = result;
-    RoundsClosed::Entry* last = closed.entries.empty() ? nullptr : &closed.entries.back();
+    RoundsClosed::Entry* last = runs.empty() ? nullptr : &runs.back();
     const bool goes_on =
         last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value();
     // What was not read has no digest, and takes it from no other.
@@ -33,10 +32,10 @@ RoundsClosed RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_
       last->hash += digest;
       ++last->more_keys;
     } else {
-      closed.entries.push_back({key, round, digest});
+      runs.push_back({key, round, digest});
     }
   }
-  return closed;
+  return runs;
 }
 
 }  // namespace
@@ -214,35 +213,23 @@ void SchedulerClient::FlushClosed(StepContext& step) {
   collected_.clear();
   closed_goes_at_once_ = false;
   if (!joined_ || !closed_.has_unsaid()) return;
-  const RoundsClosed all = RunsOf(closed_.TakeUnsaid());
-  for (auto first = all.entries.begin(); first != all.entries.end();) {
-    const auto last = first + std::min<ptrdiff_t>(all.entries.end() - first, kMostClosedEntries);
-    Transmit(step, RoundsClosed{{first, last}});
-    first = last;
-  }
+  // There are many after the scheduler was away.
+  SendInParts(RunsOf(closed_.TakeUnsaid()),
+              [&](std::vector<RoundsClosed::Entry> part) { Transmit(step, RoundsClosed{std::move(part)}); });
 }
 
 void SchedulerClient::Flush(StepContext& step) {
   flush_at_ = kNever;
   if (!joined_) return;
   // Keys before the rounds on them.
-  if (registering_.has_unsaid()) {
-    RegisterKeys keys;
-    for (auto& [name, key] : registering_.TakeUnsaid()) {
-      // The names of a group may fill a message.
-      if (key.layout.is_group()) {
-        Transmit(step, RegisterKeys{{std::move(key)}});
-      } else {
-        keys.keys.push_back(std::move(key));
-      }
-    }
-    if (!keys.keys.empty()) Transmit(step, std::move(keys));
-  }
-  if (policies_.has_unsaid()) {
-    PolicyRequest policies;
-    for (const auto& [round, nothing] : policies_.TakeUnsaid()) policies.entries.push_back({round.first, round.second});
-    Transmit(step, std::move(policies));
-  }
+  std::vector<RegisterKeys::Key> keys;
+  for (auto& [name, key] : registering_.TakeUnsaid()) keys.push_back(std::move(key));
+  SendInParts(std::move(keys),
+              [&](std::vector<RegisterKeys::Key> part) { Transmit(step, RegisterKeys{std::move(part)}); });
+  std::vector<PolicyRequest::Entry> rounds;
+  for (const auto& [round, nothing] : policies_.TakeUnsaid()) rounds.push_back({round.first, round.second});
+  SendInParts(std::move(rounds),
+              [&](std::vector<PolicyRequest::Entry> part) { Transmit(step, PolicyRequest{std::move(part)}); });
   for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
     Transmit(step, BarrierEntered{barrier});
   }
@@ -250,23 +237,19 @@ void SchedulerClient::Flush(StepContext& step) {
 }
 
 void SchedulerClient::FlushPushed(StepContext& step) {
-  RoundsPushed pushed;
-  ptrdiff_t keys = 0;
+  std::vector<KeyProgressRun> runs;
   for (const auto& [key, round] : pushed_.TakeUnsaid()) {
-    if (keys++ == kMostClosedEntries) {
-      Transmit(step, std::exchange(pushed, {}));
-      keys = 1;
-    }
-    KeyProgressRun* const last = pushed.runs.empty() ? nullptr : &pushed.runs.back();
+    KeyProgressRun* const last = runs.empty() ? nullptr : &runs.back();
     const bool goes_on =
         last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value();
     if (goes_on) {
       ++last->more_keys;
     } else {
-      pushed.runs.push_back({key, round});
+      runs.push_back({key, round});
     }
   }
-  if (!pushed.runs.empty()) Transmit(step, std::move(pushed));
+  SendInParts(std::move(runs),
+              [&](std::vector<KeyProgressRun> part) { Transmit(step, RoundsPushed{std::move(part)}); });
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {

@@ -4,9 +4,12 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/rejection_log.h"
+#include "proto/message_parts.h"
+#include "proto/wire.h"
 
 namespace banyan {
 namespace {
@@ -209,17 +212,61 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   EXPECT_THAT(actions_, IsEmpty());
 }
 
-TEST_F(SchedulerClientTest, AGroupIsRegisteredInAMessageOfItsOwn) {
+TEST_F(SchedulerClientTest, LargeGroupsShareNoMessage) {
   JoinAt(0);
   actions_.clear();
-  const RegisterKeys::Key group{"g", 2, {{{"a", 1}, {"b", 1}}}};
-  client_.RegisterKey({"x", 10});
+  RegisterKeys::Key group{"g", 1, {}};
+  const std::string name(TensorLayout::kMostNameBytes / TensorLayout::kMostParts, 'x');
+  group.layout.parts.resize(TensorLayout::kMostParts, {name, 0});
+  group.layout.parts[0].elements = 1;
+  client_.RegisterKey({"a", 10});
+  client_.RegisterKey(group);
+  group.name = "h";
   client_.RegisterKey(group);
   client_.RegisterKey({"y", 10});
   Flush(0);
-  ASSERT_THAT(Sent<RegisterKeys>(), SizeIs(2));
-  EXPECT_EQ(Sent<RegisterKeys>()[0].keys, std::vector<RegisterKeys::Key>{group});
-  EXPECT_THAT(Sent<RegisterKeys>()[1].keys, SizeIs(2));
+  std::vector<size_t> keys;
+  for (const RegisterKeys& sent : Sent<RegisterKeys>()) {
+    keys.push_back(sent.keys.size());
+    EXPECT_TRUE(DecodeMessage(EncodeMessage(sent), {}).ok());
+  }
+  EXPECT_THAT(keys, ElementsAre(1, 1, 1, 1));
+}
+
+// Nobody refuses what is said after the scheduler was away, however much that is.
+TEST_F(SchedulerClientTest, WhatIsSaidOfManyKeysFitsIntoMessages) {
+  constexpr uint32_t kAllKeys = 65536;
+  for (uint32_t key = 1; key <= kAllKeys; ++key) {
+    client_.RegisterKey({absl::StrCat(std::string(250, 'w'), key), 10});
+    // All keys in step, and then each in another round than its neighbours.
+    for (const uint64_t round : {uint64_t{1}, uint64_t{2}, 3 + uint64_t{key % 7} * 1'000'000'000}) {
+      client_.ReportClosed(KeyId(key), Round(round), key, kAllKeys);
+      client_.WantPolicy(KeyId(key), Round(round));
+      client_.ReportPushed(KeyId(key), Round(round));
+    }
+  }
+  JoinAt(0);
+  Flush(0);
+  size_t registered = 0, closed = 0, wanted = 0, pushed = 0;
+  for (const Action& action : actions_) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send == nullptr) continue;
+    const absl::StatusOr<Message> read = DecodeMessage(EncodeMessage(send->message), {});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_TRUE(*read == send->message);
+    if (const auto* keys = std::get_if<RegisterKeys>(&*read)) registered += keys->keys.size();
+    if (const auto* rounds = std::get_if<PolicyRequest>(&*read)) wanted += rounds->entries.size();
+    if (const auto* rounds = std::get_if<RoundsClosed>(&*read)) {
+      for (const RoundsClosed::Entry& entry : rounds->entries) closed += KeysOf(entry);
+    }
+    if (const auto* rounds = std::get_if<RoundsPushed>(&*read)) {
+      for (const KeyProgressRun& run : rounds->runs) pushed += KeysOf(run);
+    }
+  }
+  EXPECT_EQ(registered, kAllKeys);
+  EXPECT_EQ(wanted, 3 * kAllKeys);
+  EXPECT_EQ(closed, 3 * kAllKeys);
+  EXPECT_EQ(pushed, kAllKeys);
 }
 
 TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {

@@ -349,6 +349,8 @@ void Write(const EpochPlan& from, wire::Envelope& to) {
   plan.set_term(from.term.value());
   plan.set_epoch(from.epoch.value());
   plan.set_policy(from.policy.value());
+  plan.set_part(from.part);
+  plan.set_has_more(from.has_more);
   for (const EpochPlan::Frontier& frontier : from.frontiers) {
     wire::EpochPlan::Frontier& written = *plan.add_frontiers();
     written.set_first_key(frontier.first_key.value());
@@ -372,6 +374,8 @@ EpochPlan Read(const wire::EpochPlan& from, FieldReader fields) {
   plan.term = fields.NonZero<Term>("term", from.term());
   plan.epoch = fields.NonZero<Epoch>("epoch", from.epoch());
   plan.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
+  plan.part = from.part();
+  plan.has_more = from.has_more();
   const int frontiers = fields.Count("frontiers", from.frontiers_size());
   for (int i = 0; i < frontiers; ++i) {
     const KeyId before = plan.frontiers.empty() ? KeyId() : plan.frontiers.back().last_key;

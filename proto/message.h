@@ -24,7 +24,7 @@ using AnyMessage =
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
                  StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
                  CutBound, AccessList, RoundsPushed, QuorumReached, HealthReport, VetoLowBit, TraceRounds, TraceOrder,
-                 TraceReady, TracePiece, TraceEnd>;
+                 TraceReady, TracePiece, TraceEnd, CannotFollow>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

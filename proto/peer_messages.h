@@ -14,7 +14,7 @@
 namespace banyan {
 
 // Raised with every change that an older process would misread.
-inline constexpr uint32_t kProtocolVersion = 12;
+inline constexpr uint32_t kProtocolVersion = 13;
 
 // The first message on every connection between nodes, control and data, in the direction in which it was opened. The
 // acceptor sends nothing on it: it answers on the connection that it opens itself.

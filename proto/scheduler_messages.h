@@ -201,6 +201,9 @@ struct EpochPlan {
   PolicyVersion policy;             // of all bindings
   std::vector<Frontier> frontiers;  // of all keys, in rising order
   std::vector<Binding> bindings;    // in rising order of keys and rounds
+  // A plan of many keys comes in several messages, one behind the other. It counts when all are there.
+  uint32_t part = 0;
+  bool has_more = false;
   friend bool operator==(const EpochPlan&, const EpochPlan&) = default;
 };
 
@@ -302,6 +305,12 @@ struct RoundBroken {
   NodeId culprit;  // whose contribution or result breaks a rule; 0 when it is no single node's doing
   std::string reason;
   friend bool operator==(const RoundBroken&, const RoundBroken&) = default;
+};
+
+// Node to scheduler: it cannot take what the scheduler has told it. It falls out.
+struct CannotFollow {
+  std::string reason;
+  friend bool operator==(const CannotFollow&, const CannotFollow&) = default;
 };
 
 // Node to scheduler: it ends on purpose.

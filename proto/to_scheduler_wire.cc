@@ -348,6 +348,14 @@ WorkerLost Read(const wire::WorkerLost& from, FieldReader fields) {
   return WorkerLost{WorkerId(from.worker()), fields.Reason("reason", from.reason())};
 }
 
+void Write(const CannotFollow& from, wire::Envelope& to) {
+  to.mutable_cannot_follow()->set_reason(SendableReason(from.reason));
+}
+
+CannotFollow Read(const wire::CannotFollow& from, FieldReader fields) {
+  return CannotFollow{fields.Reason("reason", from.reason())};
+}
+
 void Write(const RoundBroken& from, wire::Envelope& to) {
   wire::RoundBroken& broken = *to.mutable_round_broken();
   broken.set_key(from.key.value());

@@ -6,6 +6,7 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -67,6 +68,7 @@ size_t MaxHeaderBytes(int number, const WireLimits& limits) {
     case wire::Envelope::kRegisterKeys:
     case wire::Envelope::kKeysAssigned:
     case wire::Envelope::kStateManifest:
+    case wire::Envelope::kPolicyPublished:
       return limits.max_key_table_bytes;
     case wire::Envelope::kTracePiece:
       return limits.max_trace_bytes;
@@ -80,11 +82,12 @@ size_t MaxHeaderBytes(int number, const WireLimits& limits) {
 
 // An empty entry takes two bytes on the wire and twenty times as much when it is parsed: entries are counted before.
 absl::Status CheckEntries(int number, CodedInputStream& body, const WireLimits& limits) {
-  constexpr int kOtherFields = 64;
-  int fields = 0;
+  // No message has more fields.
+  std::array<int, 64> entries = {};
   while (uint32_t tag = body.ReadTag()) {
     if (!WireFormatLite::SkipField(&body, tag)) return Malformed(number, "Protobuf expected, other bytes came");
-    if (++fields > limits.max_entries + kOtherFields) {
+    const auto field = static_cast<size_t>(WireFormatLite::GetTagFieldNumber(tag));
+    if (++entries[std::min(field, entries.size() - 1)] > limits.max_entries) {
       return Malformed(number, absl::StrCat("at most ", limits.max_entries, " entries expected, more came"));
     }
   }
@@ -173,6 +176,8 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.round_broken(), fields);
     case wire::Envelope::kWorkerLost:
       return Read(from.worker_lost(), fields);
+    case wire::Envelope::kCannotFollow:
+      return Read(from.cannot_follow(), fields);
     case wire::Envelope::kLeave:
       return Read(from.leave(), fields);
     case wire::Envelope::kJobFailed:

@@ -19,7 +19,7 @@ struct WireLimits {
   size_t max_chunk_header_bytes = size_t{64} << 10;
   size_t max_control_bytes = size_t{4} << 20;
   size_t max_trace_bytes = size_t{512} << 10;     // TracePiece
-  size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned, StateManifest
+  size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned, StateManifest, PolicyPublished
   size_t max_status_bytes = size_t{64} << 20;     // StatusReply, Reconfigure
 
   int max_entries = 65536;  // of any list

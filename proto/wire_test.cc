@@ -250,5 +250,12 @@ TEST(WireTest, EmptyEntriesAreCountedBeforeTheyAreParsed) {
               HasSubstr("malformed LinkAck: at most 65536 entries expected, more came"));
 }
 
+TEST(WireTest, ListsOfOneMessageAreCountedEachForItself) {
+  NodeReport report;
+  for (uint32_t key = 1; key <= 65536; ++key) report.progress.push_back({KeyId(key), Round(key % 2), Round(key % 3)});
+  for (uint32_t node = 1; node <= 1023; ++node) report.links.push_back({NodeId(node), 1, 0, 0, 0});
+  EXPECT_EQ(Outcome(DecodeMessage(EncodeMessage(report), {})), "accepted");
+}
+
 }  // namespace
 }  // namespace banyan

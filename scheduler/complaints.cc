@@ -15,6 +15,10 @@ std::string DescribeComplaint(absl::string_view node, const WorkerLost& lost) {
                       " is lost: ", PrintableText(lost.reason, kMaxReasonBytes));
 }
 
+std::string DescribeComplaint(absl::string_view node, const CannotFollow& cannot) {
+  return absl::StrCat(node, " cannot go on: ", PrintableText(cannot.reason, kMaxReasonBytes));
+}
+
 std::string DescribeComplaint(absl::string_view node, absl::string_view key, absl::string_view culprit,
                               const RoundBroken& broken) {
   return absl::StrCat(node, " cannot finish round ", broken.round.value(), " of key '", key, "': ", culprit,

@@ -13,6 +13,7 @@ namespace banyan {
 std::string DescribeComplaint(absl::string_view node, absl::string_view peer, const PeerLost& lost);
 // Says that a worker of `node` is lost.
 std::string DescribeComplaint(absl::string_view node, const WorkerLost& lost);
+std::string DescribeComplaint(absl::string_view node, const CannotFollow& cannot);
 // Says that `node` cannot finish a round of `key`. `culprit` is the node that broke it, empty when it is no single
 // node's doing.
 std::string DescribeComplaint(absl::string_view node, absl::string_view key, absl::string_view culprit,

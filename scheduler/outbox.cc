@@ -1,8 +1,57 @@
 #include "scheduler/outbox.h"
 
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 namespace banyan {
+namespace {
+
+size_t BytesOf(NodeId) { return sizeof(NodeId); }
+size_t BytesOf(int64_t) { return sizeof(int64_t); }
+
+template <typename Entry>
+size_t BytesOf(const Entry& entry);
+
+template <typename Entry>
+size_t BytesOf(const std::vector<Entry>& entries) {
+  size_t bytes = 0;
+  for (const Entry& entry : entries) bytes += BytesOf(entry);
+  return bytes;
+}
+
+// What messages and their entries have that grows.
+template <typename Entry>
+size_t BytesOf(const Entry& entry) {
+  size_t bytes = sizeof(Entry);
+  if constexpr (requires { entry.entries; }) bytes += BytesOf(entry.entries);
+  if constexpr (requires { entry.keys; }) bytes += BytesOf(entry.keys);
+  if constexpr (requires { entry.bindings; }) bytes += BytesOf(entry.bindings);
+  if constexpr (requires { entry.frontiers; }) bytes += BytesOf(entry.frontiers);
+  if constexpr (requires { entry.runs; }) bytes += BytesOf(entry.runs);
+  if constexpr (requires { entry.pushed; }) bytes += sizeof(KeysPushed) * entry.pushed.size();
+  if constexpr (requires { entry.paths; }) bytes += BytesOf(entry.paths);
+  if constexpr (requires { entry.path; }) bytes += BytesOf(entry.path);
+  if constexpr (requires { entry.slice; }) bytes += BytesOf(entry.slice);
+  if constexpr (requires { entry.trees; }) bytes += BytesOf(entry.trees);
+  if constexpr (requires { entry.reduce_children; }) bytes += BytesOf(entry.reduce_children);
+  if constexpr (requires { entry.broadcast_children; }) bytes += BytesOf(entry.broadcast_children);
+  if constexpr (requires { entry.routes; }) bytes += BytesOf(entry.routes);
+  if constexpr (requires { entry.auxiliary; }) bytes += BytesOf(entry.auxiliary);
+  if constexpr (requires { entry.neighbours; }) bytes += BytesOf(entry.neighbours);
+  if constexpr (requires { entry.borders; }) bytes += BytesOf(entry.borders);
+  if constexpr (requires { entry.json.size(); }) bytes += entry.json.size();
+  if constexpr (requires { entry.name.size(); }) bytes += entry.name.size();
+  if constexpr (requires { entry.public_key.size(); }) bytes += entry.public_key.size();
+  return bytes;
+}
+
+size_t BytesOf(const Message& message) {
+  return sizeof(Message) + std::visit([](const auto& any) { return BytesOf(any); }, message);
+}
+
+}  // namespace
 
 void Outbox::Add(Timestamp now, std::string bytes, bool is_snapshot) {
   last_record_ = last_record_.Next();
@@ -13,6 +62,7 @@ void Outbox::Add(Timestamp now, std::string bytes, bool is_snapshot) {
 void Outbox::Persisted(RecordId record) {
   if (pending_.erase(record) == 0) return;
   while (!held_.empty() && IsDurable(held_.front().record)) {
+    held_bytes_ -= held_.front().bytes;
     actions_.push_back(std::move(held_.front().action));
     held_.pop_front();
   }
@@ -22,7 +72,10 @@ void Outbox::HoldOrEmit(Action action) {
   if (pending_.empty()) {
     actions_.push_back(std::move(action));
   } else {
-    held_.push_back(Held{last_record_, std::move(action)});
+    const auto* send = std::get_if<banyan::Send>(&action);
+    const size_t bytes = send == nullptr ? 0 : BytesOf(send->message);
+    held_bytes_ += bytes;
+    held_.push_back(Held{last_record_, std::move(action), bytes});
   }
 }
 
@@ -37,6 +90,7 @@ void Outbox::SendUrgent(ConnectionId connection, Message message) {
 
 void Outbox::DropHeld() {
   std::erase_if(held_, [](const Held& held) { return std::holds_alternative<banyan::Send>(held.action); });
+  held_bytes_ = 0;
 }
 
 std::set<ConnectionId> Outbox::CloseHeld() {

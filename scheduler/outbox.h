@@ -21,6 +21,7 @@
 #include "proto/message.h"
 #include "protocol/action.h"
 #include "protocol/computation.h"
+#include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 
@@ -58,14 +59,20 @@ class Outbox {
   // Forgets them and closes the connections that they were for, which it returns: who dials again is told anew.
   std::set<ConnectionId> CloseHeld();
   size_t held_messages() const { return held_.size(); }
+  // About the memory that they take.
+  size_t held_bytes() const { return held_bytes_; }
+  // Returns whether no more wait than kMaxHeldMessages, and the most bytes: kMaxHeldBytes unless others were set.
+  bool has_room() const { return held_.size() <= kMaxHeldMessages && held_bytes_ <= most_bytes_; }
+  void set_most_bytes(size_t most_bytes) { most_bytes_ = most_bytes; }
 
   // Returns the actions since the last call.
   Actions Take();
 
  private:
   struct Held {
-    RecordId record;  // the newest one before it
-    Action action;    // a Send or an Admit
+    RecordId record;   // the newest one before it
+    Action action;     // a Send or an Admit
+    size_t bytes = 0;  // of a message
   };
 
   void Add(Timestamp now, std::string bytes, bool is_snapshot);
@@ -74,6 +81,8 @@ class Outbox {
   RecordId last_record_;
   std::map<RecordId, Timestamp> pending_;  // since when
   std::deque<Held> held_;
+  size_t held_bytes_ = 0;
+  size_t most_bytes_ = kMaxHeldBytes;
   Actions actions_;
 };
 

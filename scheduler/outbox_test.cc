@@ -88,6 +88,22 @@ TEST(OutboxTest, UrgentMessagesWaitForTheTermOnly) {
   EXPECT_THAT(SentBy(outbox), ElementsAre(3));
 }
 
+TEST(OutboxTest, WhatIsHeldIsBoundedInBytes) {
+  Outbox outbox;
+  outbox.set_most_bytes(100'000);
+  outbox.Persist("a");
+  KeysAssigned keys{Term(1), KeyTableVersion(1), {}};
+  for (uint32_t key = 1; key <= 100; ++key) keys.keys.push_back({KeyId(key), std::string(500, 'w'), 10});
+  outbox.Send(kConnection, keys);
+  EXPECT_TRUE(outbox.has_room());
+  EXPECT_GT(outbox.held_bytes(), 50'000u);
+  outbox.Send(kConnection, keys);
+  EXPECT_FALSE(outbox.has_room());
+  outbox.Persisted(RecordId(1));
+  EXPECT_EQ(outbox.held_bytes(), 0u);
+  EXPECT_TRUE(outbox.has_room());
+}
+
 TEST(OutboxTest, ForgetsWhatIsHeld) {
   Outbox outbox;
   outbox.Persist(Timestamp(), "a");

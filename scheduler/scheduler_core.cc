@@ -39,6 +39,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
                  [this](const std::string& why) { epochs_.Change(why); }),
       precision_(options.precision, &overlay_, &keys_.table(), &members_, &context_),
       traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
+  context_.outbox.set_most_bytes(options.most_held_bytes);
   if (precision_.is_on()) policies_.UseRoutes(&precision_);
   if (precision_.is_on()) keys_.UseRoutes(&precision_);
   if (precision_.is_on() && options.precision->profile.has_low_bit) overlay_.low_bit = options.precision->profile.rules;
@@ -97,8 +98,8 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (job_.IsRunning()) ReviewRoutes();
   if (job_.IsRunning()) policies_.ReviewLeases();
-  if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
-  if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
+  if (!epochs_.failure().ok()) Fail(epochs_.failure().code(), std::string(epochs_.failure().message()));
+  if (!context_.outbox.has_room()) OnSlowStorage();
   ReviewStorage();
   if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
@@ -204,7 +205,13 @@ std::string SchedulerCore::Stop(const StopJob& order) {
 void SchedulerCore::On(const MessageRejected& event) {
   const std::string why = PrintableText(std::string(event.reason.message()), kMaxReasonBytes);
   const std::optional<NodeId> node = members_.table().NodeOn(event.connection);
-  if (node.has_value()) return members_.Reject(*node, why);
+  if (node.has_value()) {
+    members_.Reject(*node, why);
+    // It goes on as if this had been heard, and the others would wait for ever.
+    const bool is_unread = absl::IsInvalidArgument(event.reason);
+    if (is_unread) Exclude(*node, absl::StrCat("a message of ", members_.NameOf(*node), " cannot be read: ", why));
+    return;
+  }
   context_.Reject(absl::StrCat("from a connection that has not joined: ", why));
 }
 
@@ -398,10 +405,23 @@ void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
   announcer_.Reject(node, outcome);
   if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
   const bool has_closed = !outcome.closed.empty();
+  const std::vector<std::pair<NodeId, std::string>> outliers = std::move(outcome.outliers);
+  const std::set<NodeId> forgotten = std::move(outcome.forgotten);
   announcer_.Announce(node, std::move(outcome));
+  for (const auto& [outlier, why] : outliers) Exclude(outlier, why);
+  for (const NodeId other : forgotten) HaveAskAnew(other);
   if (!has_closed) return;
   last_progress_ = context_.now;
   policies_.RetirePolicies();
+}
+
+void SchedulerCore::HaveAskAnew(NodeId node) {
+  const std::optional<ConnectionId> connection = members_.table().Find(node).connection;
+  if (!connection.has_value()) return;
+  context_.LogWarning(absl::StrCat("more than ", kMaxParkedRequests, " requests for rounds were waiting; ",
+                                   members_.NameOf(node), " joins again and asks anew"));
+  context_.outbox.Close(*connection);
+  On(ConnectionDown{*connection});
 }
 
 void SchedulerCore::AnswerEarlyRequests() {
@@ -456,10 +476,11 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, job_.DescribeEnd());
 }
 
-void SchedulerCore::OnSlowStorage(size_t held) {
+void SchedulerCore::OnSlowStorage() {
   if (!job_.IsOver()) {
-    context_.LogWarning(absl::StrCat("the storage of the state is too slow: ", held,
-                                     " messages wait for it; their connections are closed, and nodes join again"));
+    context_.LogWarning(absl::StrCat("the storage of the state is too slow: ", context_.outbox.held_messages(),
+                                     " messages of ", context_.outbox.held_bytes(),
+                                     " bytes wait for it; their connections are closed, and nodes join again"));
     for (const ConnectionId connection : context_.outbox.CloseHeld()) On(ConnectionDown{connection});
     return;
   }

@@ -34,6 +34,7 @@
 #include "absl/strings/str_cat.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
+#include "scheduler/complaints.h"
 #include "scheduler/epochs/epoch_changer.h"
 #include "scheduler/farewell.h"
 #include "scheduler/job_restorer.h"
@@ -49,6 +50,7 @@
 #include "scheduler/rounds/round_announcer.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
+#include "scheduler/scheduler_limits.h"
 #include "scheduler/state/state_log.h"
 #include "scheduler/trace_control.h"
 #include "scheduler/transfer/transfer_control.h"
@@ -64,6 +66,8 @@ struct SchedulerOptions {
   StartId start = {};
   // Fewer bytes of records make no snapshot due.
   size_t least_tail_bytes = StateLog::kLeastTailBytes;
+  // Of messages that wait for records to be durable.
+  size_t most_held_bytes = kMaxHeldBytes;
   // Stops some time after the job is over, instead of telling of it until it is asked to stop.
   bool ends_with_job = false;
   // Begins another job when the records say that the last one is done or was stopped. Else that is told to nodes for as
@@ -142,6 +146,9 @@ class SchedulerCore : public Protocol {
     if (job_.IsRunning()) epochs_.OnPeerLost(node, message);
   }
   void OnNode(NodeId node, const WorkerLost& message);
+  void OnNode(NodeId node, const CannotFollow& message) {
+    Exclude(node, DescribeComplaint(members_.NameOf(node), message));
+  }
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
@@ -216,6 +223,12 @@ class SchedulerCore : public Protocol {
   bool NeedsRunning(NodeId node, const char* what);
   void Apply(NodeId node, RoundOutcome outcome);
   void AnswerEarlyRequests();
+  // Closes the node's connection: it says again what was forgotten.
+  void HaveAskAnew(NodeId node);
+  // The node cannot go on with the others, and falls out.
+  void Exclude(NodeId node, const std::string& why) {
+    if (job_.IsRunning()) epochs_.Exclude(node, why);
+  }
 
   // Lets rounds that are bound from now on go as the newest policy and the health of the training have it.
   void ReviewRoutes() {
@@ -229,7 +242,7 @@ class SchedulerCore : public Protocol {
   void End();
   // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
   // again and hear how things are then; or forgets what else there is to say of the job's end.
-  void OnSlowStorage(size_t held);
+  void OnSlowStorage();
   // Says that the storage of the state stands, and that it goes on. To be called after each step.
   void ReviewStorage();
   // Says for how long the storage of the state has stood; empty when it does not, or not for long.

@@ -130,24 +130,73 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   harness.Receive(1, BarrierEntered{3});
   harness.Receive(1, PeerLost{NodeId(9), ""});
   harness.Receive(1, PeerLost{NodeId(1), ""});
-  harness.Step(MessageRejected{SchedulerHarness::ConnectionOf(1), absl::InvalidArgumentError("random bytes")});
   EXPECT_THAT(harness.AllSent(1), IsEmpty());
   EXPECT_THAT(harness.AllSent(2), IsEmpty());
   harness.Receive(1, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":9"));
+  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":8"));
+}
+
+// What it has said would be missing for ever.
+TEST(SchedulerFailureTest, AMemberOfWhichAMessageCannotBeReadFallsOut) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.Step(MessageRejected{SchedulerHarness::ConnectionOf(1),
+                               absl::InvalidArgumentError("malformed RoundsClosed: entries: more came")});
+  ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].fell_out);
+  EXPECT_EQ(harness.Sent<JoinRefused>(1)[0].reason,
+            "a message of n1 cannot be read: malformed RoundsClosed: entries: more came");
+  harness.BeginEpoch({2, 3});
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), IsEmpty());
+  ASSERT_THAT(harness.Sent<EpochBegin>(2), SizeIs(1));
+  EXPECT_THAT(harness.Sent<EpochBegin>(2)[0].reason, HasSubstr("malformed RoundsClosed"));
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, WhoCannotTakeWhatItIsToldFallsOutAndTheJobFailsWhenThatIsSoOfAll) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  for (int twice = 0; twice < 2; ++twice) harness.Receive(1, CannotFollow{"it cannot take the scheduler's policy"});
+  EXPECT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(harness.HasLog("n1 falls out: n1 cannot go on: it cannot take the scheduler's policy"));
+  harness.BeginEpoch({2, 3});
+  EXPECT_THAT(harness.Sent<EpochBegin>(2), SizeIs(1));
+  harness.Receive(2, CannotFollow{"it cannot take the scheduler's epoch plan"});
+  EXPECT_THAT(harness.Sent<JobFailed>(3), IsEmpty());
+  harness.Receive(3, CannotFollow{"it cannot take the scheduler's epoch plan"});
+  EXPECT_THAT(FailureOf(harness, 3).reason,
+              HasSubstr("no member can go on: n3 cannot go on: it cannot take the scheduler's epoch plan"));
 }
 
 TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("fc1", 10);
+  harness.Receive(1, Ask(key, 4));
+  harness.Receive(1, RoundsClosed{{{key, Round(4), 10}}});
+  harness.Receive(2, RoundsClosed{{{key, Round(4), 11}}});
+  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kDataLoss);
+  EXPECT_THAT(FailureOf(harness, 1).reason,
+              HasSubstr("round 4 of key 'fc1': the result of n1 has hash 000000000000000a "
+                        "and that of n2 000000000000000b"));
+}
+
+TEST(SchedulerFailureTest, WhoseResultDiffersFromMostFallsOutAndTheOthersGoOn) {
   SchedulerHarness harness(MeshOverlay(3));
   harness.StartJob(3);
   const KeyId key = harness.AddKey("fc1", 10);
   harness.Receive(1, Ask(key, 4));
-  harness.Receive(2, RoundsClosed{{{key, Round(4), 10}}});
-  harness.Receive(3, RoundsClosed{{{key, Round(4), 11}}});
-  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kDataLoss);
-  EXPECT_THAT(FailureOf(harness, 1).reason,
-              HasSubstr("round 4 of key 'fc1': the result of n2 has hash 000000000000000a "
-                        "and that of n3 000000000000000b"));
+  harness.Receive(2, RoundsClosed{{{key, Round(4), 11}}});
+  harness.Receive(3, RoundsClosed{{{key, Round(4), 10}}});
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  harness.Receive(1, RoundsClosed{{{key, Round(4), 10}}});
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].fell_out);
+  EXPECT_THAT(harness.Sent<JoinRefused>(2)[0].reason, HasSubstr("the result of n2 has hash 000000000000000b"));
+  harness.BeginEpoch({1, 3});
+  ASSERT_THAT(harness.Sent<EpochBegin>(1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<EpochBegin>(2), IsEmpty());
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
 }
 
 TEST(SchedulerFailureTest, SleepOfTheSchedulerIsNoSilenceOfNodes) {

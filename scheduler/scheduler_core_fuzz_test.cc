@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "proto/wire.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_limits.h"
@@ -47,7 +48,11 @@ class Fuzzer {
     if (dice < 4) return harness_.Step(ConnectionDown{AnyConnection()});
     if (dice < 8) return harness_.Step(MessageRejected{AnyConnection(), absl::InvalidArgumentError(AnyText())});
     if (dice < 20) return harness_.Advance(absl::Milliseconds(random_.Between(0, 300)), {1, 2, 3, 4, 5});
-    harness_.Receive(AnyConnection(), AnyMessage());
+    const ConnectionId from = AnyConnection();
+    Message message = AnyMessage();
+    // What cannot be read never reaches the core.
+    if (!DecodeMessage(EncodeMessage(message), {}).ok()) message = StatusRequest{};
+    harness_.Receive(from, std::move(message));
   }
 
   void CheckTables() {

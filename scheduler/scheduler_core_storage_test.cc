@@ -168,5 +168,24 @@ TEST(SchedulerSettingsTest, WhoHasLeftHasLeftAfterARestartToo) {
   EXPECT_TRUE(third.HasLog("is over: all nodes have left"));
 }
 
+TEST(SchedulerSlowStorageTest, WhatWaitsForTheStorageIsBoundedInBytes) {
+  SchedulerOptions options;
+  options.most_held_bytes = 2'000'000;
+  SchedulerHarness harness(MeshOverlay(kNodes), options);
+  harness.StartJob(kNodes);
+  RegisterKeys keys;
+  for (int key = 0; key < 1000; ++key) keys.keys.push_back({absl::StrCat(std::string(250, 'w'), key), 10});
+  harness.Receive(1, keys);
+  harness.persists = false;
+  harness.Receive(1, RegisterKeys{{{"one more", 10}}});
+  for (int join = 0; join < 20; ++join) {
+    harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+    harness.Receive(2, SchedulerHarness::JoinOf(2));
+    EXPECT_LT(harness.core().TableSizes().at("held"), 60u);
+  }
+  EXPECT_TRUE(harness.HasLog("the storage of the state is too slow"));
+  EXPECT_FALSE(harness.stopped().has_value());
+}
+
 }  // namespace
 }  // namespace banyan

@@ -18,8 +18,10 @@ inline constexpr size_t kMaxAddressBytes = 256;
 // A longer reason that a peer gives is cut.
 inline constexpr size_t kMaxReasonBytes = 512;
 inline constexpr size_t kMaxWaitingForNames = 16;
-// The keys that nodes have asked for before the start, of all nodes together; likewise the tensors in groups.
-inline constexpr size_t kMaxWaitingKeys = size_t{1} << 20;
+// The keys that nodes have asked for before the start, each shape of a name for itself; how often they have, of all
+// nodes and keys together; and the tensors in groups.
+inline constexpr size_t kMaxWaitingKeys = size_t{1} << 18;
+inline constexpr size_t kMaxWaitingAskers = size_t{1} << 24;
 inline constexpr size_t kMaxWaitingTensors = size_t{1} << 22;
 // The open rounds of one key, from the oldest that is not closed everywhere to the newest that is bound. Requests
 // beyond wait. With long leases or many rounds in flight the limit is kOpenWindowFactor times their sum.
@@ -29,10 +31,9 @@ inline constexpr uint64_t kOpenWindowFactor = 4;
 inline constexpr size_t kMaxParkedRequests = size_t{1} << 18;
 // The messages that wait for a record to be durable.
 inline constexpr size_t kMaxHeldMessages = size_t{1} << 18;
+inline constexpr size_t kMaxHeldBytes = size_t{1} << 30;
 // A record that is not durable after this time is told of: the storage is slow or stands.
 inline constexpr absl::Duration kStorageStandsAfter = absl::Seconds(3);
-// Leases in one message: no more than a receiver takes.
-inline constexpr size_t kMostAnsweredLeases = size_t{1} << 15;
 // The policies that govern open rounds. At the limit no other one is made until rounds have closed. It lies below what
 // nodes keep (PolicyBook::kMostPolicies): they hear of a new policy before they hear that older ones are retired.
 inline constexpr size_t kMostLivePolicies = 48;

@@ -75,7 +75,7 @@ struct ClusterOptions {
   // Watch every message, not only results.
   bool check_messages = true;
   // Turn every message into bytes and back, too.
-  bool check_encoding = false;
+  bool check_encoding = true;
   // Where nodes note what happens in rounds that are traced; outlives the cluster. nullptr: none is.
   std::map<NodeId, RoundRecorder>* recorders = nullptr;
   // The computing threads of these nodes are so many times as slow.

@@ -229,7 +229,8 @@ constexpr const char* kMessageNames[] = {
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
     "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached",
-    "health-report", "veto-low-bit", "trace-rounds", "trace-order", "trace-ready", "trace-piece", "trace-end"};
+    "health-report", "veto-low-bit", "trace-rounds", "trace-order", "trace-ready", "trace-piece", "trace-end",
+    "cannot-follow"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -312,6 +313,7 @@ struct DetailVisitor {
                         }));
   }
   std::string operator()(const WorkerLost& m) const { return absl::StrCat(": ", m.reason); }
+  std::string operator()(const CannotFollow& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JoinRefused& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JobFailed& m) const { return absl::StrCat(": ", m.reason); }
   template <typename T>

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compression/encoded_chunk.h"
+#include "core/check.h"
 #include "node/rounds/chunk_computations.h"
 
 namespace banyan {
@@ -42,7 +43,9 @@ void CutReturns::OnReturned(StepContext& step, KeyId key, Round round, const Ele
   known->second.memory.AddToResidual(range, left);
   // It may have been closed by an epoch's plan meanwhile.
   RoundState* state = known->second.rounds.Find(round);
-  if (state != nullptr && --state->returning == 0) owner_->OnCutsReturned(step, key, round);
+  if (state == nullptr) return;
+  BANYAN_CHECK(state->returning > 0);
+  if (--state->returning == 0) owner_->OnCutsReturned(step, key, round);
 }
 
 }  // namespace banyan

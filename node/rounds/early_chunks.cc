@@ -15,7 +15,8 @@ constexpr size_t kMostDeniedRounds = 1024;
 
 }  // namespace
 
-// The scheduler tells all nodes of a key at once, and a node without the scheduler fails before this.
+// The scheduler tells all nodes of a key, and of an epoch's plan, at once. A node without the scheduler fails before
+// this.
 EarlyChunks::EarlyChunks(const JobConfig& config, const PolicyBook* book)
     : book_(book),
       chunk_max_elements_(config.chunk_max_elements),
@@ -31,12 +32,13 @@ void EarlyChunks::Grow(int64_t grown_bytes) {
   store_.set_capacity_bytes(std::max(model_bytes_, KeptBytes(kLeastEarlyChunks, chunk_max_elements_)));
 }
 
-PeerNetwork::Verdict EarlyChunks::Keep(StepContext& step, ChunkMessage message, Payload payload) {
+PeerNetwork::Verdict EarlyChunks::Keep(StepContext& step, Epoch planned, ChunkMessage message, Payload payload) {
   const std::pair<KeyId, Round> round{message.id.key, message.id.round};
   if (!store_.HasRoomFor(message, payload)) {
     const Timestamp before = step.now + -unknown_for_;
-    const size_t dropped = store_.DropUnknown([this](KeyId key) { return book_->FindKey(key) != nullptr; }, before);
-    if (dropped > 0) step.rejections.Reject("early chunk", "of a key that never came", step.actions);
+    const auto is_known = [&](const ChunkId& id) { return id.epoch <= planned && book_->FindKey(id.key) != nullptr; };
+    const size_t dropped = store_.DropUnknown(is_known, before);
+    if (dropped > 0) step.rejections.Reject("early chunk", "of a key or an epoch that never came", step.actions);
   }
   if (store_.Keep(std::move(message), std::move(payload), step.now)) return PeerNetwork::Verdict::kTaken;
   if (denied_.size() < kMostDeniedRounds) denied_.insert(round);

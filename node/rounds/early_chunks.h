@@ -4,8 +4,9 @@
 //
 // Invariants:
 // - The bound is that of the job, or as much as the model.
-// - What is kept goes only to RoundEngine, or with its epoch, or when its key has not come for so long that there is
-// none.
+// - What is kept goes only to RoundEngine, or with its epoch, or when its key or its epoch has not come for so long
+// that
+//   there is none.
 #ifndef BANYAN_NODE_ROUNDS_EARLY_CHUNKS_H_
 #define BANYAN_NODE_ROUNDS_EARLY_CHUNKS_H_
 
@@ -30,8 +31,8 @@ class EarlyChunks {
 
   // Makes room for a tensor of so many bytes.
   void Grow(int64_t grown_bytes);
-  // Keeps a chunk; kNoRoom when there is none.
-  PeerNetwork::Verdict Keep(StepContext& step, ChunkMessage message, Payload payload);
+  // Keeps a chunk; kNoRoom when there is none. `planned` is the last epoch whose plan is known.
+  PeerNetwork::Verdict Keep(StepContext& step, Epoch planned, ChunkMessage message, Payload payload);
   // True if a round of the key for which there was no room has its policy by now.
   bool TakeDenied(KeyId key);
   std::vector<Round> RoundsOf(KeyId key) const { return store_.RoundsOf(key); }
@@ -46,7 +47,7 @@ class EarlyChunks {
  private:
   const PolicyBook* book_;
   int64_t chunk_max_elements_;
-  absl::Duration unknown_for_;  // after so long no key comes any more
+  absl::Duration unknown_for_;  // after so long no key and no epoch comes any more
   bool has_fixed_bound_;
   int64_t model_bytes_ = 0;
   EarlyStore store_;

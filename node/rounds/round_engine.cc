@@ -21,6 +21,8 @@ using Verdict = PeerNetwork::Verdict;
 
 // Refusals of one round that are told apart.
 constexpr size_t kMostRefusals = 64;
+// Keys and sources of which it is noted that a chunk was refused.
+constexpr size_t kMostLongRefused = 1024;
 
 }  // namespace
 
@@ -183,6 +185,22 @@ Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, cons
   return Verdict::kRefused;
 }
 
+bool RoundEngine::NoteRefused(StepContext& step, const ChunkMessage& message, const std::string& why) {
+  Refuse(step, message, why);
+  const std::string what = absl::StrCat("chunk ", message.id.chunk.value(), " of round ", message.id.round.value(),
+                                        " from ", network_->NameOf(message.route.source()), " is refused: ", why);
+  const std::pair<KeyId, NodeId> from{message.id.key, message.route.source()};
+  if (refused_.size() >= kMostLongRefused && !refused_.contains(from)) return false;
+  Refused& refused = refused_[from];
+  if (refused.what != what) refused = {step.now, what};
+  return step.now - refused.since >= config_.lost_after;
+}
+
+std::string RoundEngine::WhyRefused(KeyId key) const {
+  const auto refused = refused_.lower_bound({key, NodeId()});
+  return refused == refused_.end() || refused->first.first != key ? "" : refused->second.what;
+}
+
 Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMessage& message, const std::string& why) {
   const NodeId source = message.route.source();
   const std::string what = absl::StrCat("its ", message.id.half == Half::kReduce ? "contribution to" : "result of",
@@ -201,18 +219,24 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
     return Verdict::kTaken;
   }
   if (message.id.epoch > planned_ || book_->FindKey(key) == nullptr) {
-    return early_.Keep(step, std::move(message), std::move(payload));
+    return early_.Keep(step, planned_, std::move(message), std::move(payload));
   }
   const KeyRounds& rounds = KeyOf(key).rounds;
   if (round < rounds.next_closed()) return Verdict::kTaken;  // a late duplicate: its source only waits for this word
   if (rounds.IsTooFar(round, config_.rounds_in_flight)) {
-    return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
+    const bool is_long =
+        NoteRefused(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
+    if (is_long) listener_->OnRoundBroken(step, key, round, message.route.source(), WhyRefused(key));
+    return Verdict::kRefused;
   }
   RoundState* state = Bound(step, key, round);
-  if (state == nullptr) return early_.Keep(step, std::move(message), std::move(payload));
+  if (state == nullptr) return early_.Keep(step, planned_, std::move(message), std::move(payload));
   // Who has said that is no member any more: this node still waits for the one that is.
   const bool is_stale = !ChunkRules::IsOfThisStart(message, *state);
-  if (is_stale) return Refuse(step, message, "its source has been started again since");
+  if (is_stale) {
+    NoteRefused(step, message, "its source has been started again since");
+    return Verdict::kRefused;
+  }
   std::string fault = rules_.FaultOf(message, *state);
   const auto route = [&] { return state->binding->RouteOf(key, message.id.chunk); };
   if (fault.empty()) fault = routes_.FaultOf(message, route(), book_->FindKey(key)->type);
@@ -312,6 +336,7 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
 
 void RoundEngine::BeginEpoch(Epoch epoch) {
   epoch_ = epoch;
+  refused_.clear();
   book_->DropBindings();
   for (auto& [key, of_key] : keys_) {
     for (auto& [round, state] : of_key.rounds.all()) state.DropAttempt();
@@ -482,6 +507,7 @@ void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t 
 void RoundEngine::CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state) {
   if (!state.is_read || state.complete || state.returning > 0) return;
   if (script_ != nullptr && !script_->MayComplete(key, round)) return;
+  refused_.erase(refused_.lower_bound({key, NodeId()}), refused_.lower_bound({key.Next(), NodeId()}));
   KeyOf(key).rounds.Complete(round, state.hash);
   listener_->OnRoundComplete(step, key, round, state.hash);
   for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);

@@ -10,7 +10,8 @@
 // - A result of an earlier epoch that any member holds wins over every sum: it goes up in place of one.
 // - Inputs that wait to be added are bounded. One for each chunk always has room, so that no round is held up.
 // - A chunk that is refused would be sent again for ever: a round that refuses the same twice is broken, and so is one
-//   whose chunk turns out to be wrong after it was acknowledged.
+//   whose chunk turns out to be wrong after it was acknowledged, or stays too far ahead for lost_after. Who waits for a
+//   round hears of a chunk that is refused.
 // - What outlives an attempt (contribution, results) is in RoundState, what outlives a round in TensorMemory, and what
 //   belongs to an attempt in its ReduceHalf, alone.
 #ifndef BANYAN_NODE_ROUNDS_ROUND_ENGINE_H_
@@ -169,6 +170,7 @@ class RoundEngine : private ReduceHalf::Owner,
     keys_.clear();
     early_.Clear();
     silent_.Clear();
+    refused_.clear();
   }
   // True if every round that this node took part in is closed everywhere.
   bool IsIdle() const { return banyan::IsIdle(keys_); }
@@ -190,6 +192,8 @@ class RoundEngine : private ReduceHalf::Owner,
   }
 
   std::vector<NodeReport::Memory> MemoryReport() const;
+  // Says which chunk of the key was refused, and will come again; empty when none was since its last result.
+  std::string WhyRefused(KeyId key) const;
 
  private:
   // ReduceHalf::Owner, BroadcastHalf::Owner.
@@ -239,6 +243,9 @@ class RoundEngine : private ReduceHalf::Owner,
   bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
   // Counts a chunk that is refused, and says `why`.
   PeerNetwork::Verdict Refuse(StepContext& step, const ChunkMessage& message, const std::string& why);
+  // The same for a chunk that may be taken when it comes again. Returns whether the same has been refused for
+  // lost_after.
+  bool NoteRefused(StepContext& step, const ChunkMessage& message, const std::string& why);
   // The same for a chunk of a round that this node waits for. Breaks the round when the same was refused before, or so
   // much that it never ends.
   PeerNetwork::Verdict Refuse(StepContext& step, RoundState& state, const ChunkMessage& message,
@@ -272,6 +279,11 @@ class RoundEngine : private ReduceHalf::Owner,
   int64_t waiting_bytes_ = 0;       // of inputs that no computation adds yet; attempts count it
   bool has_denied_inputs_ = false;  // for want of room for more
   uint64_t stale_chunks_ = 0;
+  struct Refused {
+    Timestamp since;
+    std::string what;
+  };
+  std::map<std::pair<KeyId, NodeId>, Refused> refused_;  // the last one of each source, since the key's last result
   KeyStates keys_;
   Replicas replicas_{&keys_};
   EncodingChooser encodings_;

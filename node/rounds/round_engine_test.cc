@@ -204,6 +204,25 @@ TEST_F(RoundEngineTest, AnImpossibleRoundAndAnotherStartOfTheSourceBreakNothing)
   EXPECT_TRUE(cluster_.scheduler().Said<RoundBroken>(2).empty());
 }
 
+TEST_F(RoundEngineTest, AChunkThatStaysTooFarAheadBreaksItsRoundAndThatOfAFormerStartDoesNot) {
+  ChunkMessage former = Contribution();
+  former.source_incarnation = Incarnation(5);
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(IsRefused(child_, former));
+  EXPECT_TRUE(cluster_.scheduler().Said<RoundBroken>(2).empty());
+  ChunkMessage too_far = Contribution();
+  too_far.id.round = Round(5);
+  for (int i = 0; i < 10; ++i) {
+    cluster_.Inject(2, child_, too_far, {Floats()});
+    cluster_.Advance(absl::Seconds(1));
+  }
+  const std::vector<RoundBroken> said = cluster_.scheduler().Said<RoundBroken>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].key, kKey);
+  EXPECT_EQ(said[0].round, Round(5));
+  EXPECT_EQ(said[0].culprit, NodeId(3));
+  EXPECT_EQ(said[0].reason, "chunk 0 of round 5 from n3 is refused: round 2 is not complete here yet");
+}
+
 // It is acknowledged before anybody can know that it is wrong, and so it does not come again.
 TEST_F(RoundEngineTest, AnEarlyChunkThatTurnsOutToBeWrongBreaksItsRound) {
   cluster_.scheduler().hold_policies = {2};
@@ -224,7 +243,9 @@ TEST_F(RoundEngineTest, AnEarlyChunkThatTurnsOutToBeWrongBreaksItsRound) {
   EXPECT_THAT(said[0].reason, HasSubstr("3 elements came, expected 2"));
 }
 
-TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
+class RoundEngineEarlyTest : public testing::TestWithParam<std::pair<KeyId, Epoch>> {};
+
+TEST_P(RoundEngineEarlyTest, WhatNeverComesMakesRoomForOthers) {
   JobConfig config;
   config.job = "job";
   config.early_bytes = 2000;
@@ -241,7 +262,7 @@ TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
   cluster.InitEverywhere({0, 0});
   acks = 0;
   ChunkMessage message;
-  message.id = {Epoch(1), Attempt(0), Round(1), KeyId(9), ChunkIndex(0), Half::kReduce};
+  message.id = {GetParam().second, Attempt(0), Round(1), GetParam().first, ChunkIndex(0), Half::kReduce};
   message.policy = PolicyVersion(3);
   message.source_incarnation = TestIncarnation(2);
   message.route.path = {NodeId(2), NodeId(1)};
@@ -258,11 +279,15 @@ TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
   while (inject(kept)) ++kept;
   EXPECT_GT(kept, 0u);
   message.id.key = KeyId(2);
+  message.id.epoch = Epoch(1);
   message.id.round = Round(0);
   EXPECT_FALSE(inject(0));
   cluster.Advance(2 * config.scheduler_lost_after + absl::Seconds(1));
   EXPECT_TRUE(inject(0));
 }
+
+INSTANTIATE_TEST_SUITE_P(KeyAndEpoch, RoundEngineEarlyTest,
+                         testing::Values(std::pair(KeyId(9), Epoch(1)), std::pair(kKey, Epoch(uint64_t{1} << 60))));
 
 TEST(RoundEngineInputsTest, WhatWaitsToBeAddedIsCountedAndBounded) {
   JobConfig config;

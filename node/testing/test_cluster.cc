@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "compression/kernels/not_finite.h"
 #include "core/check.h"
+#include "proto/testing/read_back.h"
 
 namespace banyan {
 namespace {
@@ -88,6 +89,7 @@ void TestCluster::Step(uint32_t node, Event event) {
 
 void TestCluster::AnswerOfScheduler() {
   for (TestScheduler::Answer& answer : scheduler_.TakeAnswers()) {
+    ExpectReadable(answer.message);
     arrivals_.push_back({answer.node, MessageReceived{kSchedulerConnection, std::move(answer.message), {}}});
   }
 }
@@ -189,6 +191,7 @@ void TestCluster::Carry(uint32_t from, Send send) {
   BANYAN_CHECK(to != node.outbound.end());
   const bool is_chunk = std::holds_alternative<ChunkMessage>(send.message);
   BANYAN_CHECK(is_chunk || send.payload.empty());
+  ExpectReadable(send.message, send.payload);
   if (to->second == 0) return scheduler_.OnMessage(from, std::move(send.message));
   Deliver(from, to->second, node.inbound_ends.at(send.connection), std::move(send.message), std::move(send.payload));
 }

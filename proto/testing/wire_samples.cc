@@ -146,6 +146,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
+  messages.emplace_back(CannotFollow{"its policy was never published here"});
   messages.emplace_back(RoundBroken{KeyId(1), Round(17), NodeId(4), "weight 0 came with 1 frames"});
   messages.emplace_back(Leave{"it was stopped", true});
   messages.emplace_back(SampleReport());
@@ -199,7 +200,9 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
                 PolicyVersion(12),
                 {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}},
                 {{KeyId(1), KeyId(3), Round(17), Round(18), Attempt(2), 65536, PrecisionRoute::kFallback},
-                 {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768, PrecisionRoute::kLowBit}}});
+                 {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768, PrecisionRoute::kLowBit}},
+                1,
+                true});
   messages.emplace_back(OperatorReply{true, "planner fapt becomes star"});
   messages.emplace_back(TraceOrder{Term(3), TraceId(8), TraceOrder::Step::kKeep, Round(19), Round(23), 4096});
   messages.emplace_back(TraceEnd{Round(19), Round(23), {{"n4", "it has left"}, {"n5", "silent"}}});

@@ -1,5 +1,6 @@
 #include "runtime/records/record_writer.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -28,14 +29,19 @@ RecordWriter::~RecordWriter() {
 void RecordWriter::Write(PersistRecord record) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
+    if (record.is_snapshot) {
+      for (PersistRecord& replaced : waiting_) replaced.bytes = std::string();
+    }
     waiting_.push_back(std::move(record));
   }
   changed_.notify_one();
 }
 
 absl::Status RecordWriter::Store(std::vector<PersistRecord> records) {
-  for (size_t next = 0; next < records.size();) {
-    const size_t first = next;
+  // A snapshot takes the place of all before it.
+  const auto snapshot = std::find_if(records.rbegin(), records.rend(), [](const auto& any) { return any.is_snapshot; });
+  size_t next = snapshot == records.rend() ? 0 : static_cast<size_t>(records.rend() - snapshot) - 1;
+  for (size_t first = 0; next < records.size(); first = next) {
     absl::Status status;
     if (records[next].is_snapshot) {
       status = store_->Replace(records[next++].bytes);

@@ -1,6 +1,10 @@
 // Hands a core's records to a store on a thread of its own, so that a slow disk holds up nothing else. What has come
 // together meanwhile is made durable at once.
 //
+// Invariants:
+// - Records before a snapshot that have not gone to the store never do: it takes their place. So what waits is a
+//   snapshot at most and the records since, of which the core makes the next snapshot when they outgrow it.
+//
 // Thread-safe. Owns the store.
 #ifndef BANYAN_RUNTIME_RECORDS_RECORD_WRITER_H_
 #define BANYAN_RUNTIME_RECORDS_RECORD_WRITER_H_

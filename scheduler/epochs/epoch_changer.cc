@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/message_parts.h"
 #include "scheduler/complaints.h"
 #include "scheduler/epochs/epoch_plan_maker.h"
 #include "scheduler/peer_text.h"
@@ -15,6 +16,23 @@ namespace banyan {
 namespace {
 
 std::string WhyRemoved(const Member& member) { return absl::StrCat("an operator has removed ", member.name); }
+
+// Returns the plan in as many messages as its receivers take.
+std::vector<EpochPlan> PartsOf(Term term, const EpochPlanRecord& plan) {
+  std::vector<EpochPlan> parts;
+  const auto add = [&](std::vector<EpochPlan::Frontier> frontiers, std::vector<EpochPlan::Binding> bindings) {
+    parts.push_back({term, plan.epoch, plan.policy, std::move(frontiers), std::move(bindings),
+                     static_cast<uint32_t>(parts.size()), /*has_more=*/true});
+  };
+  if (plan.frontiers.size() + plan.bindings.size() <= kMostEntriesTogether) {
+    add(plan.frontiers, plan.bindings);
+  } else {
+    SendInParts(plan.frontiers, [&](std::vector<EpochPlan::Frontier> part) { add(std::move(part), {}); });
+    SendInParts(plan.bindings, [&](std::vector<EpochPlan::Binding> part) { add({}, std::move(part)); });
+  }
+  parts.back().has_more = false;
+  return parts;
+}
 
 }  // namespace
 
@@ -58,7 +76,8 @@ void EpochChanger::OnLostReplicas() {
   const std::vector<Member>& all = table().all();
   is_over_ = std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; });
   if (is_over_) return;
-  failure_ = "all members are gone that had the parameters and what the optimizer keeps; restart the job";
+  failure_ =
+      absl::DataLossError("all members are gone that had the parameters and what the optimizer keeps; restart the job");
 }
 
 void EpochChanger::OnJoin(const JoinVerdict& verdict) {
@@ -134,6 +153,19 @@ OperatorReply EpochChanger::Remove(const RemoveNode& order) {
   parts_.members->Remove(*node);
   if (member.is_member) causes_.FallOut(now(), *node, WhyRemoved(member));
   return {true, absl::StrCat(member.name, " is removed; `banyan reconfigure` lets it in again")};
+}
+
+void EpochChanger::Exclude(NodeId node, const std::string& why) {
+  const Member& member = table().Find(node);
+  if (!member.is_member || !excluded_.insert(node).second) return;
+  parts_.context->LogWarning(absl::StrCat(member.name, " falls out: ", why));
+  parts_.members->SendTo(node, JoinRefused{parts_.job->term(), why, /*fell_out=*/true});
+  causes_.FallOut(now(), node, why);
+  const std::vector<Member>& all = table().all();
+  const bool has_other = std::any_of(all.begin(), all.end(), [this](const Member& other) {
+    return other.is_member && other.state != MemberState::kLeft && excluded_.count(other.id) == 0;
+  });
+  if (!has_other) failure_ = absl::InternalError(absl::StrCat("no member can go on: ", why));
 }
 
 void EpochChanger::Change(const std::string& why) {
@@ -264,6 +296,7 @@ void EpochChanger::ExpelMembers(const std::set<NodeId>& fallen) {
   for (const NodeId node : table().Members()) {
     if (fallen.count(node) == 0 && table().Find(node).state != MemberState::kLeft) continue;
     parts_.members->Expel(node);
+    excluded_.erase(node);
     parts_.keys->Forget(node);
     parts_.barriers->Drop(node);
     parts_.reports->Forget(node);
@@ -335,8 +368,7 @@ void EpochChanger::Finish(PlanDecision decision) {
   policies.publisher().SendNewest();
   SendPlan(plan);
   policies.RetirePolicies();
-  std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
-  if (!beyond.empty()) parts_.members->Broadcast(ClosedEverywhere{parts_.job->term(), std::move(beyond)});
+  for (const NodeId node : members) parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
   parts_.announcer->Announce(NodeId(), std::move(outcome));
   if (parts_.keys->RegisterWaiting(*parts_.rounds)) policies.replanner().OnModelGrown(now());
   parts_.barriers->Review();
@@ -354,7 +386,7 @@ void EpochChanger::Persist(const EpochPlanRecord& plan) {
 }
 
 void EpochChanger::SendPlan(const EpochPlanRecord& plan) {
-  parts_.members->Broadcast(EpochPlan{parts_.job->term(), plan.epoch, plan.policy, plan.frontiers, plan.bindings});
+  for (const EpochPlan& part : PartsOf(parts_.job->term(), plan)) parts_.members->Broadcast(part);
 }
 
 void EpochChanger::SendState(NodeId node) {
@@ -363,12 +395,10 @@ void EpochChanger::SendState(NodeId node) {
   if (is_changing()) {
     return parts_.members->SendTo(node, EpochBegin{parts_.job->term(), parts_.job->epoch(), reason_});
   }
-  EpochPlanRecord plan =
+  const EpochPlanRecord plan =
       RepeatEpochPlan(parts_.job->epoch(), parts_.keys->table(), *parts_.rounds, parts_.policies->policies());
-  parts_.members->SendTo(node, EpochPlan{parts_.job->term(), plan.epoch, plan.policy, std::move(plan.frontiers),
-                                         std::move(plan.bindings)});
-  std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
-  if (!beyond.empty()) parts_.members->SendTo(node, ClosedEverywhere{parts_.job->term(), std::move(beyond)});
+  for (EpochPlan& part : PartsOf(parts_.job->term(), plan)) parts_.members->SendTo(node, std::move(part));
+  parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
   parts_.policies->OnRejoined(node);
 }
 

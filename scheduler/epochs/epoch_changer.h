@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -79,6 +80,9 @@ class EpochChanger {
   // The last worker of a member has died.
   void OnWorkerLost(NodeId node, const std::string& why);
   void OnNodeReport(NodeId node);
+  // A member cannot go on with the others, or they cannot with it: it falls out, and hears why. When that is so of all
+  // the job has failed.
+  void Exclude(NodeId node, const std::string& why);
   // The same members are to begin an epoch. One that is on its way to its plan will do.
   void Change(const std::string& why);
 
@@ -99,8 +103,8 @@ class EpochChanger {
 
   // Returns whether a change found that nobody is left who trains, and that some member has finished its work.
   bool is_over() const { return is_over_; }
-  // Why the job cannot go on with any members; empty while it can.
-  const std::string& failure() const { return failure_; }
+  // Why the job cannot go on with any members; OK while it can.
+  const absl::Status& failure() const { return failure_; }
   bool is_changing() const { return parts_.rounds->is_frozen(); }
   // Says for what the change under way waits, or that no member is heard; empty when neither is so.
   std::string WaitsFor() const;
@@ -144,7 +148,8 @@ class EpochChanger {
   EpochReports epoch_reports_;
   EpochHistory history_;
   bool is_over_ = false;
-  std::string failure_;
+  absl::Status failure_;
+  std::set<NodeId> excluded_;  // of the members
   Epoch planned_epoch_;
   std::string reason_;                    // of the last change
   Timestamp began_because_;               // when the first cause of the change under way came up

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/ids.h"
+#include "proto/message_parts.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
@@ -41,7 +42,9 @@ class JobQuorum {
     }
     QuorumCounter::Outcome outcome = counter_.Report(node, pushed.runs, Weights());
     Tell(std::move(outcome.news));
-    if (!outcome.missed.empty()) members_->SendTo(node, QuorumReached{job_->term(), std::move(outcome.missed)});
+    SendInParts(std::move(outcome.missed), [this, node](std::vector<KeyProgressRun> part) {
+      members_->SendTo(node, QuorumReached{job_->term(), std::move(part)});
+    });
   }
   // A node may have lost its workers, or have some again: whoever has none is not waited for.
   void OnWorkersChanged() {
@@ -54,7 +57,9 @@ class JobQuorum {
 
  private:
   void Tell(std::vector<KeyProgressRun> news) {
-    if (!news.empty()) members_->Broadcast(QuorumReached{job_->term(), std::move(news)});
+    SendInParts(std::move(news), [this](std::vector<KeyProgressRun> part) {
+      members_->Broadcast(QuorumReached{job_->term(), std::move(part)});
+    });
   }
 
   std::vector<QuorumCounter::Weight> Weights() const {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/message_parts.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -21,52 +22,72 @@ void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
         node, key,
         absl::StrCat(kMaxWaitingKeys, " keys or ", kMaxWaitingTensors, " grouped tensors wait for the start already"));
   }
+  Announce(NewBatch());
 }
 
 bool KeyRegistrar::Register(NodeId node, const Keys& keys, const RoundBook& rounds) {
-  const KeyId first_new = Last().Next();
-  KeysRecord added = {first_new, {}};
-  KeyId first_known = first_new;
-  KeyId last_known;
-  for (const RegisterKeys::Key& key : keys) {
-    const KeyTableVersion before = table_.version();
-    const std::optional<KeyId> known = table_.Find(key.name);
-    const bool is_agreed = known.has_value() && rounds.FirstOpen(*known) > Round(0);
-    if (!is_agreed && RefuseForQuarrel(node, key)) continue;
-    if (!known.has_value() && key.elements == 0) {
-      RefuseEmpty(node, key);
-      continue;
-    }
-    const absl::StatusOr<KeyId> id = table_.Register(key);
-    if (id.ok()) NoteGiver(*id, node);
-    if (!id.ok() && known.has_value()) {
-      RefuseShape(node, key, *known, rounds);
-    } else if (!id.ok()) {
-      Refuse(node, key, std::string(id.status().message()));
-    } else if (table_.version() > before) {
-      added.keys.push_back({key.name, key.elements, key.layout, table_.BordersOf(*id)});
-    } else if (*id < first_new) {
-      first_known = std::min(first_known, *id);
-      last_known = std::max(last_known, *id);
-    }
-  }
-  if (last_known >= first_known) members_->SendTo(node, MakeAssignment(first_known, last_known));
-  if (added.keys.empty()) return false;
-  context_->Persist(added);
-  members_->Broadcast(MakeAssignment(first_new, Last()));
-  return true;
+  Batch batch = NewBatch();
+  for (const RegisterKeys::Key& key : keys) Register(node, key, rounds, batch);
+  return Announce(std::move(batch));
 }
 
 bool KeyRegistrar::RegisterWaiting(const RoundBook& rounds) {
-  bool has_grown = false;
+  // All at once: the nodes of a job ask for the same keys.
+  Batch batch = NewBatch();
   for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
-    has_grown = Register(entry.node, {entry.key}, rounds) || has_grown;
+    for (const NodeId node : entry.nodes) Register(node, entry.key, rounds, batch);
+  }
+  return Announce(std::move(batch));
+}
+
+void KeyRegistrar::Register(NodeId node, const RegisterKeys::Key& key, const RoundBook& rounds, Batch& batch) {
+  const KeyTableVersion before = table_.version();
+  const std::optional<KeyId> known = table_.Find(key.name);
+  const bool is_agreed = known.has_value() && rounds.FirstOpen(*known) > Round(0);
+  if (!is_agreed && RefuseForQuarrel(node, key)) return;
+  if (!known.has_value() && key.elements == 0) return RefuseEmpty(node, key);
+  const absl::StatusOr<KeyId> id = table_.Register(key);
+  if (id.ok()) NoteGiver(*id, node);
+  if (!id.ok() && known.has_value()) {
+    RefuseShape(node, key, *known, rounds);
+  } else if (!id.ok()) {
+    Refuse(node, key, std::string(id.status().message()));
+  } else if (table_.version() > before) {
+    batch.added.keys.push_back({key.name, key.elements, key.layout, table_.BordersOf(*id)});
+  } else if (*id < batch.added.first_key) {
+    const auto [known_keys, is_first] = batch.known.try_emplace(node, KeyRun{*id, *id});
+    known_keys->second.first = std::min(known_keys->second.first, *id);
+    known_keys->second.last = std::max(known_keys->second.last, *id);
+  }
+}
+
+bool KeyRegistrar::Announce(Batch batch) {
+  for (const auto& [node, run] : batch.known) SendRows(node, run.first, run.last);
+  const bool has_grown = !batch.added.keys.empty();
+  if (has_grown) {
+    const KeyId first = batch.added.first_key;
+    context_->Persist(std::move(batch.added));
+    for (const Member& member : members_->table().all()) SendRows(member.id, first, Last());
+  }
+  for (auto& [node, refused] : std::exchange(refused_, {})) {
+    if (node == NodeId()) {
+      members_->Broadcast(refused);
+    } else {
+      members_->SendTo(node, std::move(refused));
+    }
   }
   return has_grown;
 }
 
 void KeyRegistrar::SendAll(NodeId node) {
-  if (table_.Contains(KeyId(1))) members_->SendTo(node, MakeAssignment(KeyId(1), Last()));
+  if (table_.Contains(KeyId(1))) SendRows(node, KeyId(1), Last());
+}
+
+void KeyRegistrar::SendRows(NodeId node, KeyId first, KeyId last) {
+  if (!members_->table().Find(node).connection.has_value()) return;
+  SendInParts(table_.Rows(first, last), [this, node](std::vector<KeySlice> part) {
+    members_->SendTo(node, KeysAssigned{job_->term(), table_.version(), std::move(part)});
+  });
 }
 
 absl::Status KeyRegistrar::Restore(const std::vector<KeyRecord>& keys) {
@@ -80,7 +101,7 @@ absl::Status KeyRegistrar::Restore(const std::vector<KeyRecord>& keys) {
 
 void KeyRegistrar::Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason) {
   members_->Reject(node, reason);
-  members_->SendTo(node, KeyRefused{job_->term(), key.name, reason});
+  refused_.emplace_back(node, KeyRefused{job_->term(), key.name, reason});
 }
 
 void KeyRegistrar::NoteGiver(KeyId id, NodeId node) {
@@ -162,12 +183,7 @@ void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId 
   }
   members_->Reject(node, absl::StrCat("key '", key.name, "': ", reason));
   const KeyRefused refused{job_->term(), key.name, reason};
-  if (is_agreed) return members_->SendTo(node, refused);
-  members_->Broadcast(refused);
-}
-
-KeysAssigned KeyRegistrar::MakeAssignment(KeyId first, KeyId last) const {
-  return KeysAssigned{job_->term(), table_.version(), table_.Rows(first, last)};
+  refused_.emplace_back(is_agreed ? node : NodeId(), refused);
 }
 
 }  // namespace banyan

@@ -4,6 +4,7 @@
 // Invariants:
 // - A key is durable before any node hears of its id.
 // - At most kMaxWaitingKeys keys wait for the start.
+// - What a step registers is one record and, to each node, as few messages as hold it, however many have asked.
 #ifndef BANYAN_SCHEDULER_ROUNDS_KEY_REGISTRAR_H_
 #define BANYAN_SCHEDULER_ROUNDS_KEY_REGISTRAR_H_
 
@@ -13,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -67,6 +69,19 @@ class KeyRegistrar {
     ShapeClaims claims;
   };
 
+  // What one step registers.
+  struct Batch {
+    KeysRecord added;
+    std::map<NodeId, KeyRun> known;  // what each node has asked for that was known before, and what lies between
+  };
+
+  Batch NewBatch() const { return {{Last().Next(), {}}, {}}; }
+  void Register(NodeId node, const RegisterKeys::Key& key, const RoundBook& rounds, Batch& batch);
+  // Makes it durable and tells it, and then what was refused. True when the model has grown.
+  bool Announce(Batch batch);
+  // Tells a node these rows of the table.
+  void SendRows(NodeId node, KeyId first, KeyId last);
+  // Refuses a key to `node` when the step is announced.
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
   // Notes that `culprit` gives a key another shape than those that gave it one before.
   void NoteQuarrel(NodeId culprit, const RegisterKeys::Key& key, std::optional<KeyId> id);
@@ -83,7 +98,6 @@ class KeyRegistrar {
   void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds);
   void NoteGiver(KeyId id, NodeId node);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
-  KeysAssigned MakeAssignment(KeyId first, KeyId last) const;
 
   const JobState* job_;
   JobMembers* members_;
@@ -93,6 +107,7 @@ class KeyRegistrar {
   std::map<KeyId, std::vector<NodeId>> givers_;
   std::map<std::string, Quarrel> quarrels_;  // by key's name; kMaxWaitingKeys at most
   WaitingKeys waiting_;
+  std::vector<std::pair<NodeId, KeyRefused>> refused_;  // in this step; to all without a node
 };
 
 }  // namespace banyan

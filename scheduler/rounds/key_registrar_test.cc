@@ -1,5 +1,6 @@
 #include "scheduler/rounds/key_registrar.h"
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/testing/mesh_job.h"
@@ -180,7 +181,7 @@ TEST_F(KeyRegistrarTest, AnotherShapeOfAKeyInUseIsToldToTheAskerAlone) {
 TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
   keys_.Wait(kA, {{"w", 10}});
   keys_.Wait(kB, {{"b", 2}, {"w", 10}});
-  EXPECT_EQ(keys_.waiting(), 3u);
+  EXPECT_EQ(keys_.waiting(), 2u);
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   keys_.Forget(kA);
   EXPECT_TRUE(keys_.RegisterWaiting(rounds_));
@@ -188,6 +189,28 @@ TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
   EXPECT_EQ(keys_.table().NameOf(KeyId(2)), "w");
   EXPECT_EQ(keys_.waiting(), 0u);
   EXPECT_FALSE(keys_.RegisterWaiting(rounds_));
+}
+
+// Which would be so many messages for each node as all nodes ask for keys.
+TEST_F(KeyRegistrarTest, WhatWaitsForTheStartIsOneRecordAndOneMessageToEachNode) {
+  constexpr int kNodes = 64;
+  MeshJob mesh(kNodes);
+  mesh.Start();
+  KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
+  const RoundBook rounds(&keys.table(), std::vector<std::string>(kNodes, "n"), absl::ZeroDuration(), 1);
+  KeyRegistrar::Keys model;
+  for (int key = 0; key < 2065; ++key) model.push_back({absl::StrCat("w", key), 10});
+  for (uint32_t node = 1; node <= kNodes; ++node) keys.Wait(NodeId(node), model);
+  const size_t records = mesh.Records().size();
+  mesh.persists = false;
+  EXPECT_TRUE(keys.RegisterWaiting(rounds));
+  EXPECT_EQ(mesh.context.outbox.held_messages(), size_t{kNodes});
+  mesh.persists = true;
+  EXPECT_EQ(mesh.Records().size(), records + 1);
+  for (int node = 1; node <= kNodes; ++node) {
+    ASSERT_THAT(mesh.Sent<KeysAssigned>(node), SizeIs(1));
+    EXPECT_THAT(mesh.Sent<KeysAssigned>(node)[0].keys, SizeIs(2065));
+  }
 }
 
 TEST_F(KeyRegistrarTest, ANodeThatJoinsHearsOfAllKeys) {

@@ -44,6 +44,8 @@ absl::StatusOr<KeyId> KeyTable::Add(Key key) {
 }
 
 absl::Status KeyTable::CheckRoom(const Key& key) const {
+  // Nodes say of all keys in one message how far they are: EpochReport, CutBound, NodeReport.
+  static_assert(kMaxKeys <= static_cast<size_t>(WireLimits().max_entries));
   if (keys_.size() >= kMaxKeys) {
     return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
                                                      "' would be one more: initialise small tensors as a group"));

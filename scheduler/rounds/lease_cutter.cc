@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "proto/message_parts.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -59,14 +60,9 @@ void LeaseCutter::Finish(const CutRecord& cut) {
   awaited_.clear();
   begun_.clear();
   if (!cut.rounds.empty()) context_->Persist(cut);
-  const std::vector<PolicyAnswer::Binding> leases = rounds_->FinishCut(cut);
-  for (size_t first = 0; first < leases.size(); first += kMostAnsweredLeases) {
-    const size_t last = std::min(leases.size(), first + kMostAnsweredLeases);
-    PolicyAnswer answer = {job_->term(), job_->epoch(), {}};
-    answer.bindings.assign(leases.begin() + static_cast<std::ptrdiff_t>(first),
-                           leases.begin() + static_cast<std::ptrdiff_t>(last));
-    members_->Broadcast(answer);
-  }
+  SendInParts(rounds_->FinishCut(cut), [this](std::vector<PolicyAnswer::Binding> part) {
+    members_->Broadcast(PolicyAnswer{job_->term(), job_->epoch(), std::move(part)});
+  });
 }
 
 std::string LeaseCutter::WaitsFor() const {

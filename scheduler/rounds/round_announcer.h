@@ -6,6 +6,8 @@
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_ANNOUNCER_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_ANNOUNCER_H_
 
+#include <vector>
+
 #include "core/ids.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
@@ -24,6 +26,8 @@ class RoundAnnouncer {
   void Reject(NodeId node, const RoundOutcome& outcome);
   // Announces the outcome of a message of `node`. REQUIRES: it is no failure.
   void Announce(NodeId node, RoundOutcome outcome);
+  // Tells a node of rounds that are closed, and durably so.
+  void TellClosed(NodeId node, std::vector<ClosedEverywhere::Entry> rounds);
 
  private:
   const JobState* job_;

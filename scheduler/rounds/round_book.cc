@@ -181,6 +181,7 @@ RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& r
     if (!outcome.failure.ok()) return outcome;
   }
   for (const ClosedEverywhere::Entry& entry : outcome.closed) Unpark(entry.key, outcome);
+  if (parked_.size() <= kMaxParkedRequests / 2) outcome.forgotten = std::exchange(forgotten_, {});
   return outcome;
 }
 
@@ -217,7 +218,11 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
 void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   const uint64_t open = closer_.FirstOpen(entry.key).value();
   const uint64_t ahead = entry.round.value() - std::min(open, entry.round.value());
-  if (ahead >= 2 * window_rounds() || parked_.size() >= kMaxParkedRequests) {
+  if (parked_.size() >= kMaxParkedRequests) {
+    if (!is_frozen_) forgotten_.insert(node);
+    return;
+  }
+  if (ahead >= 2 * window_rounds()) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round), ", ", ahead,
                                               " rounds after the oldest open one; ", window_rounds(), " may be open"));
     return;
@@ -251,12 +256,22 @@ void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOu
   for (KeyId key = entry.key; key <= last; key = key.Next()) {
     all_open = ReportOne(node, key, entry.round, outcome) && all_open;
   }
-  // What is closed has been compared, and a digest cannot be divided among its keys. Who could not read its results has
-  // nothing to compare.
-  if (!all_open || entry.hash == 0) return;
-  const std::optional<ResultDigests::Difference> difference =
-      digests_.Report(node, entry.round, entry.key, last, entry.hash, member_count_);
-  if (difference.has_value()) outcome.failure = Describe(*difference, entry.round);
+  // What is closed has been compared, and a digest cannot be divided among its keys.
+  if (!all_open) return;
+  // Who could not read its results has nothing to compare.
+  Take(entry.hash == 0 ? digests_.NoteUnread(node, entry.round, member_count_)
+                       : digests_.Report(node, entry.round, entry.key, last, entry.hash, member_count_),
+       outcome);
+}
+
+void RoundBook::Take(const ResultDigests::Differences& differences, RoundOutcome& outcome) const {
+  for (const ResultDigests::Difference& difference : differences) {
+    if (difference.is_outlier) {
+      outcome.outliers.emplace_back(difference.node, Describe(difference));
+    } else {
+      outcome.failure = absl::DataLossError(Describe(difference));
+    }
+  }
 }
 
 bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome) {
@@ -278,13 +293,14 @@ bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& out
   return true;
 }
 
-absl::Status RoundBook::Describe(const ResultDigests::Difference& difference, Round round) const {
+std::string RoundBook::Describe(const ResultDigests::Difference& difference) const {
   const std::string more =
       difference.first_key == difference.last_key ? "" : absl::StrCat(" to '", keys_->NameOf(difference.last_key), "'");
-  return absl::DataLossError(
-      absl::StrFormat("%s%s: the result of %s has hash %016x and that of %s %016x; replicas are not identical",
-                      Describe(difference.first_key, round), more, NameOf(difference.first_node),
-                      difference.first_digest, NameOf(difference.node), difference.digest));
+  return absl::StrFormat(
+      "%s%s: the result of %s has hash %016x and that of %s %016x; replicas are not identical%s",
+      Describe(difference.first_key, difference.round), more, NameOf(difference.node), difference.digest,
+      NameOf(difference.other), difference.other_digest,
+      difference.is_outlier ? absl::StrCat("; most members agree with ", NameOf(difference.other)) : "");
 }
 
 void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {

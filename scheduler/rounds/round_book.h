@@ -7,8 +7,11 @@
 // - While a cut is under way nobody hears what earlier policies govern. When it is over all do.
 // - While it is frozen nothing is bound, answered or closed: requests wait, and what members hold they report anew.
 // - A round is closed when every member has reported it. What members hold of it is compared meanwhile, in runs of
-//   keys; a difference ends the job, though perhaps after the round was closed.
-// - A key has at most window_rounds() open rounds. Requests beyond wait, kMaxParkedRequests at most.
+//   keys. Who differs from most is an outlier, and where there is no majority the job ends; perhaps after the round was
+//   closed.
+// - A key has at most window_rounds() open rounds. Requests beyond wait, kMaxParkedRequests at most. Whose requests
+// found
+//   no room is known, and is to ask anew when there is some.
 // - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
@@ -45,11 +48,13 @@ struct RoundOutcome {
     NodeId node;
     std::vector<PolicyAnswer::Binding> bindings;
   };
-  std::vector<BoundRounds> new_bindings;               // to make durable before the answers leave
-  std::vector<Answer> answers;                         // at most one per node
-  std::vector<ClosedEverywhere::Entry> closed;         // now; for every member
-  std::vector<ClosedEverywhere::Entry> closed_before;  // long ago; for the asker alone, which seems not to know
-  std::vector<std::string> rejections;                 // one for each entry that was wrong
+  std::vector<BoundRounds> new_bindings;                 // to make durable before the answers leave
+  std::vector<Answer> answers;                           // at most one per node
+  std::vector<ClosedEverywhere::Entry> closed;           // now; for every member
+  std::vector<ClosedEverywhere::Entry> closed_before;    // long ago; for the asker alone, which seems not to know
+  std::vector<std::string> rejections;                   // one for each entry that was wrong
+  std::vector<std::pair<NodeId, std::string>> outliers;  // whose results are wrong, and why
+  std::set<NodeId> forgotten;                            // requests of them were; there is room for them now
   absl::Status failure;
 };
 
@@ -82,6 +87,7 @@ class RoundBook {
   // Membership changes: all waits for Rebind, and a cut under way is forgotten.
   void Freeze() {
     is_frozen_ = true;
+    forgotten_.clear();  // all ask anew under the plan
     cut_.reset();
   }
   bool is_frozen() const { return is_frozen_; }
@@ -109,7 +115,8 @@ class RoundBook {
 
   // Answers a node's request, and binds the rounds that are not bound yet.
   RoundOutcome Request(Timestamp now, NodeId node, const PolicyRequest& request);
-  // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
+  // Takes a node's report that it holds the results of rounds. Unequal hashes make outliers, or fail the job with
+  // DATA_LOSS.
   RoundOutcome Report(Timestamp now, NodeId node, const RoundsClosed& report);
 
   // Takes a lease of the state records. False when it contradicts another one.
@@ -154,7 +161,9 @@ class RoundBook {
   void ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
   // Takes the report of one key's round. Returns whether the round is open, or was until now.
   bool ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome);
-  absl::Status Describe(const ResultDigests::Difference& difference, Round round) const;
+  std::string Describe(const ResultDigests::Difference& difference) const;
+  // Puts what is wrong into the outcome.
+  void Take(const ResultDigests::Differences& differences, RoundOutcome& outcome) const;
   void Unpark(KeyId key, RoundOutcome& outcome);
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
@@ -187,6 +196,7 @@ class RoundBook {
   RoundCloser closer_;
   ResultDigests digests_;
   std::set<ParkedId> parked_;
+  std::set<NodeId> forgotten_;  // requests of them have found no room there
   const RouteSource* routes_ = nullptr;
   std::vector<ClosedByRoute> closed_with_;      // by KeyId
   std::map<PolicyVersion, int64_t> chunks_of_;  // the largest chunk of policies that rounds are, or may be, bound to

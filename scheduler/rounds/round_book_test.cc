@@ -154,8 +154,28 @@ TEST_F(RoundBookTest, ParkedRequestsAreBounded) {
     ASSERT_THAT(book_.Request(Timestamp(), NodeId(node), request).rejections, IsEmpty());
   }
   const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds)}}};
-  EXPECT_THAT(book_.Request(Timestamp(), NodeId(node + 1), one_more).rejections, SizeIs(1));
+  EXPECT_THAT(book_.Request(Timestamp(), NodeId(node + 1), one_more).answers, IsEmpty());
   EXPECT_EQ(book_.parked(), kMaxParkedRequests);
+  // It asks anew when there is room.
+  std::set<NodeId> forgotten;
+  for (uint64_t round = 0; forgotten.empty(); ++round) {
+    ASSERT_LT(round, kMinOpenWindowRounds);
+    Ask(1, round);
+    Close(1, round);
+    forgotten = Close(2, round).forgotten;
+    EXPECT_EQ(forgotten.empty(), book_.parked() > kMaxParkedRequests / 2);
+  }
+  EXPECT_THAT(forgotten, ElementsAre(NodeId(node + 1)));
+}
+
+TEST_F(RoundBookTest, WhatFindsNoRoomWhileItIsFrozenIsAskedForUnderThePlan) {
+  book_.Freeze();
+  for (uint32_t node = 1; book_.parked() < kMaxParkedRequests; ++node) {
+    for (uint64_t round = 0; round < kMinOpenWindowRounds; ++round) Ask(node, round);
+  }
+  const RoundOutcome outcome = Ask(1'000'000, 0);
+  EXPECT_THAT(outcome.rejections, IsEmpty());
+  EXPECT_THAT(outcome.forgotten, IsEmpty());
 }
 
 TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
@@ -164,6 +184,23 @@ TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
   const absl::Status differs = Close(2, 1, 11).failure;
   EXPECT_EQ(differs.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(differs.message()), HasSubstr("round 1 of key 'w': the result of n1"));
+}
+
+TEST_F(RoundBookTest, WhoDiffersFromMostIsAnOutlier) {
+  book_.UsePolicy(PolicyVersion(4), 3);
+  Ask(1, 1);
+  EXPECT_THAT(Close(1, 1, 11).outliers, IsEmpty());
+  const RoundOutcome second = Close(2, 1, 10);
+  EXPECT_TRUE(second.failure.ok()) << "one of them is right";
+  EXPECT_THAT(second.outliers, IsEmpty());
+  const RoundOutcome third = Close(3, 1, 10);
+  EXPECT_TRUE(third.failure.ok());
+  ASSERT_THAT(third.outliers, SizeIs(1));
+  EXPECT_EQ(third.outliers[0].first, NodeId(1));
+  EXPECT_EQ(
+      third.outliers[0].second,
+      "round 1 of key 'w': the result of n1 has hash 000000000000000b and that of n2 000000000000000a; replicas are "
+      "not identical; most members agree with n2");
 }
 
 TEST_F(RoundBookTest, WhoHasNotReadAResultAgreesWithAll) {

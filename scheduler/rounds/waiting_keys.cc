@@ -1,5 +1,6 @@
 #include "scheduler/rounds/waiting_keys.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "scheduler/scheduler_limits.h"
@@ -7,26 +8,35 @@
 namespace banyan {
 
 bool WaitingKeys::Add(NodeId node, const RegisterKeys::Key& key) {
-  const uint64_t layout = key.layout.Hash();
-  if (seen_.count({node, key.name, key.elements, layout}) > 0) return true;
-  if (entries_.size() >= kMaxWaitingKeys) return false;
+  const auto known = index_.find(ShapeOf(key));
+  if (known != index_.end()) {
+    std::vector<NodeId>& nodes = entries_[known->second].nodes;
+    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) return true;
+    if (askers_ >= kMaxWaitingAskers) return false;
+    nodes.push_back(node);
+    ++askers_;
+    return true;
+  }
+  if (entries_.size() >= kMaxWaitingKeys || askers_ >= kMaxWaitingAskers) return false;
   if (grouped_tensors_ + key.layout.parts.size() > kMaxWaitingTensors) return false;
-  seen_.emplace(node, key.name, key.elements, layout);
+  index_.emplace(ShapeOf(key), entries_.size());
+  entries_.push_back({key, {node}});
+  ++askers_;
   grouped_tensors_ += key.layout.parts.size();
-  entries_.push_back(Entry{node, key});
   return true;
 }
 
 void WaitingKeys::Drop(NodeId node) {
-  for (const Entry& entry : entries_) {
-    if (entry.node == node) grouped_tensors_ -= entry.key.layout.parts.size();
+  for (const Entry& entry : TakeAll()) {
+    for (const NodeId other : entry.nodes) {
+      if (other != node) Add(other, entry.key);
+    }
   }
-  std::erase_if(entries_, [node](const Entry& entry) { return entry.node == node; });
-  std::erase_if(seen_, [node](const auto& seen) { return std::get<0>(seen) == node; });
 }
 
 std::vector<WaitingKeys::Entry> WaitingKeys::TakeAll() {
-  seen_.clear();
+  index_.clear();
+  askers_ = 0;
   grouped_tensors_ = 0;
   return std::exchange(entries_, {});
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "proto/testing/read_back.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -36,7 +37,9 @@ Join MeshJoin(int node, uint64_t incarnation) {
 }
 
 MeshJob::MeshJob(int count, const std::string& more)
-    : overlay(MeshOverlay(count, more)), job(overlay.job), members(&overlay, &job, StartId(1), &context) {}
+    : overlay(MeshOverlay(count, more)), job(overlay.job), members(&overlay, &job, StartId(1), &context) {
+  job.Restore(Term(1), Epoch());
+}
 
 void MeshJob::JoinAll() {
   for (int node = 1; node <= static_cast<int>(overlay.nodes.size()); ++node) {
@@ -89,6 +92,7 @@ void MeshJob::Read() {
 
 void MeshJob::Take(Action& action) {
   if (auto* send = std::get_if<Send>(&action); send != nullptr) {
+    ExpectReadable(send->message);
     sent_[send->connection].push_back(std::move(send->message));
   } else if (auto* record = std::get_if<PersistRecord>(&action); record != nullptr) {
     absl::StatusOr<StateRecord> decoded = DecodeStateRecord(record->bytes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
+#include "proto/testing/read_back.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -111,6 +112,7 @@ bool SchedulerHarness::HasLog(const std::string& part) const {
 void SchedulerHarness::Carry(Actions actions) {
   for (Action& action : actions) {
     if (auto* send = std::get_if<Send>(&action); send != nullptr) {
+      ExpectReadable(send->message);
       if (const auto* begin = std::get_if<EpochBegin>(&send->message); begin != nullptr) epoch_ = begin->epoch;
       sent_[send->connection].push_back(std::move(send->message));
     } else if (auto* record = std::get_if<PersistRecord>(&action); record != nullptr) {
