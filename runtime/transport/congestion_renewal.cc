@@ -2,8 +2,8 @@
 
 #include <linux/inet_diag.h>
 #include <linux/sockios.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -32,12 +32,15 @@ void CongestionRenewal::Watch(int fd, Timestamp now) {
   last_send_ = now;
   renewed_at_ = now;
   looked_at_ = now;
+  round_trip_at_ = now;
+  shortest_round_trip_ = absl::InfiniteDuration();
   look_after_ = kLookEvery;
 }
 
 bool CongestionRenewal::OnSend(Timestamp now, double pace_bps) {
   const bool has_paused = now - std::exchange(last_send_, now) >= kPause;
   if (fd_ < 0) return false;
+  if (now - round_trip_at_ >= kLookEvery) LookAtRoundTrip(now);
   if (has_paused && now - renewed_at_ >= kRenewAfter && IsIdle()) return Renew(now);
   if (!std::isfinite(pace_bps) || now - looked_at_ < look_after_) return false;
   looked_at_ = now;
@@ -61,11 +64,28 @@ bool CongestionRenewal::HasForgotten(double pace_bps) const {
   return bytes_per_second > 0 && 8 * static_cast<double>(bytes_per_second) < kForgotten * pace_bps;
 }
 
+void CongestionRenewal::LookAtRoundTrip(Timestamp now) {
+  round_trip_at_ = now;
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  if (getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
+  shortest_round_trip_ = std::min(shortest_round_trip_, absl::Microseconds(info.tcpi_rtt));
+  remembered_round_trip_ = absl::Microseconds(info.tcpi_min_rtt);
+}
+
+bool CongestionRenewal::IsMisled() const {
+  return shortest_round_trip_ < absl::InfiniteDuration() && shortest_round_trip_ > kShortPath &&
+         kMisled * remembered_round_trip_ < shortest_round_trip_;
+}
+
 // Switches to another congestion control and back, as the kernel restarts only one that is new to the connection. A
 // congestion control that a connection got by default is also there on request.
 bool CongestionRenewal::Renew(Timestamp now) {
   renewed_at_ = now;
-  return CongestionControlOf(fd_) == kBbr && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
+  const bool is_misled = IsMisled();
+  shortest_round_trip_ = absl::InfiniteDuration();
+  return !is_misled && CongestionControlOf(fd_) == kBbr && SetCongestionControl(fd_, kOther) &&
+         SetCongestionControl(fd_, kBbr);
 }
 
 }  // namespace banyan

@@ -12,8 +12,15 @@
 // less than its pace restarts, backing off while restarts do not help. They do not help where the link has become
 // slower than its policy knows.
 //
+// Why no restart where a round trip is remembered that the path does not have: BBR that starts takes the least round
+// trip that the kernel has seen in its last five minutes (tcp_min_rtt_wlen). Packets that overtake each other show one
+// that is far too short, and BBR keeps no more on its way than that needs, a tenth or less of what the path carries.
+// Left alone it looks anew after ten seconds. A restart before them, or at any time in those five minutes, would have
+// it believe in the same again.
+//
 // Invariants:
 // - Only connections under BBR are restarted.
+// - None is restarted whose remembered round trip is less than a kMisled-th of all that were seen since the last start.
 // - Between two looks at the rate lie at least kLookEvery and, while restarts do not help, up to kRenewAfter.
 #ifndef BANYAN_RUNTIME_TRANSPORT_CONGESTION_RENEWAL_H_
 #define BANYAN_RUNTIME_TRANSPORT_CONGESTION_RENEWAL_H_
@@ -36,6 +43,10 @@ class CongestionRenewal {
   // The time between two looks at the rate, unless restarts do not help. A few round trips, so that a restart has had
   // time to show.
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(200);
+  // Queues, and BBR's own, make round trips up to some times as long as the path itself.
+  static constexpr double kMisled = 4;
+  // Below this, busy processors make round trips many times as long as the path, and what the kernel remembers counts.
+  static constexpr absl::Duration kShortPath = absl::Milliseconds(5);
 
   // Begins to watch `fd`, a TCP socket that has just connected. A socket that was closed without Forget does no harm,
   // even if its number is another socket's by now.
@@ -48,12 +59,20 @@ class CongestionRenewal {
  private:
   bool IsIdle() const;
   bool HasForgotten(double pace_bps) const;
+  // Notes how long round trips take.
+  void LookAtRoundTrip(Timestamp now);
+  bool IsMisled() const;
+  // Restarts the connection unless it is misled. Returns whether it was restarted.
   bool Renew(Timestamp now);
 
   int fd_ = -1;
   Timestamp last_send_;
   Timestamp renewed_at_;
   Timestamp looked_at_;
+  Timestamp round_trip_at_;  // looked at
+  // Of those that were looked at since the last start; the kernel's smoothed ones, and what it remembers as the least.
+  absl::Duration shortest_round_trip_ = absl::InfiniteDuration();
+  absl::Duration remembered_round_trip_ = absl::ZeroDuration();
   absl::Duration look_after_ = kLookEvery;
 };
 

@@ -1,9 +1,11 @@
 #include "runtime/transport/congestion_renewal.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -60,6 +62,21 @@ class CongestionRenewalTest : public ::testing::Test {
     ASSERT_EQ(send(receiver_.get(), bytes.data(), 1, 0), 1);
     ASSERT_EQ(recv(sender_.get(), bytes.data(), 1, 0), 1);
   }
+  // Has round trips look long, as the other end holds back what it could acknowledge at once.
+  void ExchangeSlowly() {
+    for (int i = 0; i < 40; ++i) {
+      const int not_at_once = 0;
+      setsockopt(receiver_.get(), IPPROTO_TCP, TCP_QUICKACK, &not_at_once, sizeof(not_at_once));
+      char byte = 'x';
+      ASSERT_EQ(send(sender_.get(), &byte, 1, 0), 1);
+      ASSERT_EQ(recv(receiver_.get(), &byte, 1, MSG_WAITALL), 1);
+      // Nothing but the acknowledgement tells of it.
+      for (int unacknowledged = 1; unacknowledged > 0;) {
+        ASSERT_EQ(ioctl(sender_.get(), SIOCOUTQ, &unacknowledged), 0);
+        poll(nullptr, 0, 1);
+      }
+    }
+  }
   // What BBR believes, in the kernel's units.
   uint64_t BelievedRate() const {
     struct {
@@ -90,6 +107,16 @@ TEST_F(CongestionRenewalTest, BbrForgetsItsRateInTheFirstPauseAfterAWhile) {
   EXPECT_FALSE(renewal_.OnSend(now, kUnpaced)) << "too early again";
   now = now + CongestionRenewal::kRenewAfter;
   EXPECT_TRUE(renewal_.OnSend(now, kUnpaced));
+}
+
+TEST_F(CongestionRenewalTest, BbrThatWouldBelieveInARoundTripFarTooShortIsLeftAlone) {
+  if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
+  Exchange();
+  ExchangeSlowly();
+  ASSERT_FALSE(renewal_.OnSend(kStart + CongestionRenewal::kLookEvery, kUnpaced));
+  Timestamp now = kStart + CongestionRenewal::kRenewAfter;
+  EXPECT_FALSE(renewal_.OnSend(now, kUnpaced)) << "in a pause";
+  EXPECT_FALSE(renewal_.OnSend(now + CongestionRenewal::kLookEvery, 1e12)) << "below the pace";
 }
 
 TEST_F(CongestionRenewalTest, WhatDoesNotPauseGoesOn) {
