@@ -91,7 +91,7 @@ TEST(OutboxTest, UrgentMessagesWaitForTheTermOnly) {
 TEST(OutboxTest, WhatIsHeldIsBoundedInBytes) {
   Outbox outbox;
   outbox.set_most_bytes(100'000);
-  outbox.Persist("a");
+  outbox.Persist(Timestamp(), "a");
   KeysAssigned keys{Term(1), KeyTableVersion(1), {}};
   for (uint32_t key = 1; key <= 100; ++key) keys.keys.push_back({KeyId(key), std::string(500, 'w'), 10});
   outbox.Send(kConnection, keys);
