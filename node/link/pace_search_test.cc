@@ -18,11 +18,11 @@ class PaceSearchTest : public ::testing::Test {
   }
 
   // Runs for `samples` with a link of `link_bps` and returns the pace at the end. Headers take a part of the link.
-  double Run(int samples, double link_bps, bool is_backlogged = true) {
+  double Run(int samples, double link_bps, bool is_backlogged = true, double of_pace = 0.99) {
     for (int i = 0; i < samples; ++i) {
       now_ = now_ + kSample;
       PaceSearch::Shown shown;
-      shown.newest_bps = std::min(0.99 * pace_bps_, kPayload * link_bps);
+      shown.newest_bps = std::min(of_pace * pace_bps_, kPayload * link_bps);
       shown.rate_bps = shown.newest_bps;
       shown.is_backlogged = is_backlogged;
       shown.newest_at = now_;
@@ -78,6 +78,57 @@ TEST_F(PaceSearchTest, AGuessedLinkHasNoPaceUntilItHasShownItsRate) {
   EXPECT_LE(pace_bps_, 2 * 50e6);
   Run(20, 500e6);
   EXPECT_GE(pace_bps_, kPayload * 500e6);
+}
+
+// A link whose headers and congestion control take their part of its pace, and whose policies believe what it shows.
+class PaceLoopTest : public PaceSearchTest {
+ protected:
+  // Runs for `seconds` and returns what the link shows in the end, as a part of what it can show.
+  double Go(int seconds, double link_bps, bool is_believed = true) {
+    for (int i = 0; i < seconds * 5; ++i) {
+      Run(1, link_bps, true, kOfPace);
+      if (is_believed && i % 15 == 0) wanted_.pace_bps = std::min(kOfPace * pace_bps_, kPayload * link_bps);
+    }
+    return std::min(kOfPace * pace_bps_, kPayload * link_bps) / (kPayload * link_bps);
+  }
+  static constexpr double kOfPace = 0.955;
+};
+
+TEST_F(PaceLoopTest, WhateverALinkHasSufferedItComesBack) {
+  pace_bps_ = wanted_.pace_bps = 20e6;
+  for (const int seconds : {10, 30, 120}) {
+    EXPECT_GT(Go(30, 20e6), 0.97);
+    Go(seconds, 2e6);
+    EXPECT_LT(pace_bps_, 2 * 2e6) << seconds;
+    EXPECT_GT(Go(30, 20e6), 0.97) << "after " << seconds << " s";
+  }
+}
+
+TEST_F(PaceLoopTest, ALinkOfAGuessedRateComesBackToo) {
+  wanted_.pace_bps = kUnpaced;
+  wanted_.is_guessed = true;
+  pace_bps_ = 20e6;
+  EXPECT_GT(Go(30, 20e6, false), 0.97);
+  Go(60, 2e6, false);
+  EXPECT_LT(pace_bps_, 3e6);
+  EXPECT_GT(Go(30, 20e6, false), 0.97);
+}
+
+TEST_F(PaceLoopTest, ALinkThatStaysSlowIsLiftedLessAndLess) {
+  pace_bps_ = wanted_.pace_bps = 20e6;
+  Go(30, 20e6);
+  Go(30, 2e6);
+  const auto lifted_s = [this](int seconds) {
+    int lifted_s = 0;
+    for (int i = 0; i < seconds; ++i) {
+      Go(1, 2e6);
+      if (search_.is_lifted()) ++lifted_s;
+    }
+    return lifted_s;
+  };
+  EXPECT_LT(lifted_s(600), 0.06 * 600);
+  EXPECT_LT(lifted_s(600), 0.02 * 600) << "nobody remembers that it was faster";
+  EXPECT_GT(lifted_s(120), 0);
 }
 
 TEST_F(PaceSearchTest, ALinkWithoutAPaceStaysSo) {

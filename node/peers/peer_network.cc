@@ -79,10 +79,15 @@ void PeerNetwork::ResizeWindows(Timestamp now) {
 }
 
 void PeerNetwork::ResizeWindow(Neighbour& neighbour, Timestamp now) {
-  const PaceSearch::Shown shown = neighbour.Shown(now);
+  PaceSearch::Shown shown = neighbour.Shown(now);
   std::optional<LinkWindow> window = windows_.For(neighbour.slice.node, shown);
   if (!window.has_value()) return;
   window->pace_bps = neighbour.pace_search.PaceFor(now, *window, shown);
+  if (neighbour.pace_search.is_searching() && window->pace_bps < kUnpaced) {
+    // The rate that is tried must fit into the window.
+    shown.rate_bps = std::max(shown.rate_bps, window->pace_bps);
+    window->size_bytes = std::max(window->size_bytes, windows_.For(neighbour.slice.node, shown)->size_bytes);
+  }
   neighbour.link.Resize(*window);
 }
 

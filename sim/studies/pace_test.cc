@@ -1,4 +1,5 @@
 // Links whose connections are paced at what the policies know of them, at full size, since small chunks have no pace.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -51,6 +52,36 @@ TEST(PaceTest, LinksThatHaveBecomeFasterAreNotHeldBackForLong) {
   const absl::Duration before = MeanOf(*report, 5, 5);
   EXPECT_GT(before, absl::Seconds(1.06));
   EXPECT_LT(MeanOf(*report, 50, 10), before / 3);
+}
+
+// As after packets that overtook each other, which BBR takes for a slow path.
+TEST(PaceTest, LinksThatWereSlowForHalfAMinuteAreBackWithinThreeRounds) {
+  SimulationOptions options = ThreeNodes();
+  options.headers = true;
+  options.rounds = 40;
+  const absl::Duration falls = absl::Seconds(15);
+  const absl::Duration is_back = absl::Seconds(60);
+  for (uint32_t from = 1; from <= 3; ++from) {
+    for (uint32_t to = 1; to <= 3; ++to) {
+      if (from == to) continue;
+      options.link_changes.push_back({falls, NodeId(from), NodeId(to), kRateBps / 10});
+      options.link_changes.push_back({is_back, NodeId(from), NodeId(to), kRateBps});
+    }
+  }
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const absl::Duration usual = MeanOf(*report, 5, 5);
+  absl::Duration longest;
+  size_t slow_rounds = 0;
+  absl::Duration since_back = -is_back;
+  for (const SimulationReport::RoundReport& round : report->rounds) {
+    longest = std::max(longest, round.synchronisation);
+    since_back += round.synchronisation;
+    // Another plan may be a little slower, as what it was made for was measured in between.
+    if (since_back > absl::ZeroDuration() && round.synchronisation > 1.25 * usual) ++slow_rounds;
+  }
+  EXPECT_GT(longest, 8 * usual);
+  EXPECT_LE(slow_rounds, 3u);
 }
 
 }  // namespace
