@@ -145,6 +145,7 @@ std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
   const double bits = config_.sent_part * BitsOf(config_.tensors);
   std::vector<Candidate> candidates;
   for (const int roots : RootsToTry(config_, static_cast<int>(view_.nodes().size()))) {
+    if (config_.IsUnwanted()) break;
     PlannerConfig few = rates_only_;
     few.roots = roots;
     absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view_, few);
@@ -192,15 +193,18 @@ absl::StatusOr<Policy> ModelFit::BestInHaste() const {
 absl::StatusOr<Policy> ModelFit::Best() const {
   absl::StatusOr<Policy> packed = PackedPlanner().Plan(view_, rates_only_);
   if (!packed.ok()) return packed;
+  if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
   const double bound_bps = packed->bound_bps;
   std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
   if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
-  if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
   std::stable_sort(drawn.begin(), drawn.end(), IsBetter);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
-  for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));
+  for (Candidate& candidate : drawn) {
+    if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
+    best.push_back(Fitted(std::move(candidate.policy)));
+  }
   std::ranges::move(Fapt(best.front().round_time), std::back_inserter(best));
   if (config_.budget_per_round.has_value()) {
     absl::StatusOr<Policy> cheapest = Cheapest();
