@@ -146,8 +146,12 @@ TEST_F(FetchingNodeTest, WhatWasTakenBackGoesInAgainWhenTheFetchFails) {
       << "it has no state";
   State(cluster, 1, WorkerShareState{RequestId((1 << 20) + 2), WorkerId(1), {}});
   const RequestId push = cluster.Push(1, 1, kKey, {1});
+  // Its node has abstained from round 3 meanwhile.
   for (uint32_t worker : {0, 1}) cluster.Push(2, worker, kKey, {100});
-  EXPECT_EQ(cluster.Completion(push).round, Round(3));
+  EXPECT_FALSE(cluster.IsDone(push));
+  for (uint32_t worker : {0, 1}) cluster.Push(2, worker, kKey, {100});
+  ASSERT_TRUE(cluster.IsDone(push));
+  EXPECT_EQ(cluster.Completion(push).round, Round(4));
   EXPECT_THAT(cluster.Result(push), ElementsAre(201));
 }
 

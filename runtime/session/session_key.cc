@@ -38,7 +38,7 @@ void SessionKey::Keep(TensorId tensor, std::shared_ptr<TensorSegment> segment) {
 }
 
 bool SessionKey::Retry() {
-  if (state_ != State::kFailed || !absl::IsUnavailable(failure_)) return false;
+  if (state_ != State::kFailed || !absl::IsUnavailable(failure_) || is_refused_) return false;
   state_ = segment_ == nullptr ? State::kOpening : State::kOpened;
   failure_ = absl::OkStatus();
   return true;
@@ -117,6 +117,8 @@ absl::Status SessionKey::CheckHeld(bool gradient, bool result) const {
 void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round) {
   if (HasResult(kind)) results_[slots.result] = Holder::kNobody;
   if (kind == TensorCallKind::kInit && ok) state_ = State::kReady;
+  // The node has taken its memory back.
+  if (kind == TensorCallKind::kInit && !ok) is_refused_ = true;
   // Even a Pull that has failed: nothing else will say that the round is over.
   if (kind == TensorCallKind::kPull) RoundCompleted(round);
   if (!OpensRound(kind)) return;

@@ -91,6 +91,7 @@ class SessionKey {
   const DataType type_;
   State state_ = State::kOpening;
   absl::Status failure_;
+  bool is_refused_ = false;  // its Init, by the node's core
   TensorId tensor_;
   std::shared_ptr<TensorSegment> segment_;  // shared with calls that are copying
   std::vector<Holder> gradients_;
