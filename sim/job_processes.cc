@@ -205,7 +205,7 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
   if (IsOfLostParameters(status)) return;
   if (!absl::IsAborted(status) && !ever_removed_.contains(node))
     return ReportEnd(absl::StrCat("node ", node.value()), status);
-  if (options_.steady.contains(node)) {
+  if (options_.steady.contains(node) && !crews_.at(node).IsDone()) {
     simulator_->violations()->Add(
         simulator_->now(), "who stays is a member",
         absl::StrCat("node ", node.value(), ", to which nothing has happened, fell out: ", status.message()));

@@ -110,6 +110,17 @@ inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {5646, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
 };
 
+// Rough jobs.
+inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
+    {15, "a member that was removed a moment before the scheduler ended was waited for, and could not come back"},
+    {3, "a scheduler went on with the file of another job"},
+    {5, "a scheduler went on with the file of another job"},
+    {14, "results were sums and means, as a scheduler had gone on with the file of another job"},
+    {24, "all members fell out while the storage of the scheduler stood"},
+    {50, "all members fell out while the storage of the scheduler stood"},
+    {66, "all members fell out while the storage of the scheduler stood"},
+};
+
 }  // namespace banyan
 
 #endif  // BANYAN_SIM_FAULTS_FAULT_SEEDS_H_
