@@ -174,7 +174,7 @@ void AddAggregation(const AggregationConfig& config, JobSettings& settings) {
   settings["aggregation.not_finite"] = NameOf(config.not_finite);
   settings["aggregation.quorum"] = Exactly(config.quorum);
   settings["aggregation.grace_seconds"] = Exactly(config.grace);
-  settings["aggregation.fixed_order"] = Text(config.fixed_order);
+  settings["aggregation.order"] = config.fixed_order ? "fixed" : "arrival";
 }
 
 std::string TextOf(const CompressionRule& rule) {
@@ -289,7 +289,7 @@ absl::Status CompareSettings(const JobSettings& recorded, const JobSettings& now
     status = absl::FailedPreconditionError(absl::StrCat(
         name, " is ", was, " in the running job, and ", is, " in ", file_name,
         ": it cannot change while a job runs. Bring the old file back. To begin another job with this one, end the "
-        "running job first (`banyan stop`, then --another), or begin with a new state"));
+        "running job first (`banyan stop`, then `banyan scheduler --another`), or begin with a new state"));
   });
   return status;
 }
