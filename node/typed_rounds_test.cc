@@ -131,18 +131,21 @@ class TypedRoundsTest : public ::testing::Test {
     config_.aggregation.quorum = 0.6;
     config_.aggregation.grace = absl::Milliseconds(100);
     Start(BufferOf<T>({0}), op);
-    const T share = op == AggregationOp::kMean ? 3 : 1;
+    // A mean is divided by the number of gradients in it.
+    const bool is_mean = op == AggregationOp::kMean;
+    const T two = is_mean ? 2 : 1;
+    const T five = is_mean ? 5 : 1;
     for (const uint64_t round : {1, 2}) {
       const RequestId first = Push(1, BufferOf<T>({large}));
       Push(3, BufferOf<T>({static_cast<T>(round)}));
       Quorum(round);
-      EXPECT_THAT(ValueOf<T>(first), is_equal((large + static_cast<T>(round)) / share)) << "round " << round;
+      EXPECT_THAT(ValueOf<T>(first), is_equal((large + static_cast<T>(round)) / two)) << "round " << round;
     }
-    EXPECT_THAT(ValueOf<T>(Push(2, BufferOf<T>({large}))), is_equal((large + 1) / share + (large + 2) / share));
+    EXPECT_THAT(ValueOf<T>(Push(2, BufferOf<T>({large}))), is_equal((large + 1) / two + (large + 2) / two));
     EXPECT_THAT(ValueOf<T>(Push(2, BufferOf<T>({2}))), is_equal(T()));
     const RequestId next = Push(2, BufferOf<T>({4}));
     for (const uint32_t node : {1, 3}) Push(node, BufferOf<T>({T()}));
-    EXPECT_THAT(ValueOf<T>(next), is_equal((large + 6) / share)) << "what was late comes with it";
+    EXPECT_THAT(ValueOf<T>(next), is_equal((large + 6) / five)) << "what was late comes with it";
   }
 
   JobConfig config_;
