@@ -1,7 +1,6 @@
 #include "tools/terminal/standard_output.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,11 +18,9 @@ void OpenIfClosed(int descriptor, int mode) {
   if (open("/dev/null", mode) != descriptor) std::abort();
 }
 
-// Tells whether what is written to a pipe or a socket is for nobody. An earlier write that failed has left no reason.
-bool HasLostItsReader(int descriptor) {
-  pollfd item{descriptor, POLLOUT, 0};
-  return poll(&item, 1, 0) == 1 && (item.revents & (POLLERR | POLLHUP)) != 0;
-}
+// Returns why nothing can be written to `descriptor`, when an earlier write has failed and left no reason; 0 when
+// something can by now.
+int ReasonOfAnother(int descriptor) { return write(descriptor, "\n", 1) < 0 ? errno : 0; }
 
 }  // namespace
 
@@ -38,8 +35,8 @@ int FinishOutput(int code, const std::string& command, std::ostream& err) {
   std::cout.flush();
   const bool is_written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
   if (is_written) return code;
-  const int error = errno;
-  if (error != EPIPE && !(error == 0 && HasLostItsReader(STDOUT_FILENO))) {
+  const int error = errno != 0 ? errno : ReasonOfAnother(STDOUT_FILENO);
+  if (error != EPIPE) {
     err << command << ": cannot write the output"
         << (error == EBADF ? ": standard output is closed"
             : error != 0   ? std::string(": ") + std::strerror(error)
