@@ -199,7 +199,7 @@ absl::Status RunPeer(const PeerOptions& peer) {
   options.name = peer.name;
   options.scheduler = peer.scheduler;
   options.key_file = peer.key_file;
-  options.log = [](absl::string_view line) { std::cerr << line << std::endl; };
+  options.log = [](int, absl::string_view line) { std::cerr << line << std::endl; };
   absl::StatusOr<std::unique_ptr<LocalNode>> node = LocalNode::Start(options);
   if (!node.ok()) return node.status();
   absl::StatusOr<std::unique_ptr<Session>> session = (*node)->OpenSession();

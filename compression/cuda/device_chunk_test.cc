@@ -130,10 +130,10 @@ TEST(DeviceChunkErrorsTest, FramesAddToTheirOwnRange) {
     chunk.frames.push_back(chunk.frames[0]);
     chunk.payload.push_back(chunk.payload[0]);
     chunk.frames[0].first_element = 100;
-    chunk.frames[1].first_element = 300;
-    Buffer values = Values(1200, device);
-    std::vector<float> expected(1200);
-    DecodeChunk(*CheckChunk(chunk, 1200), absl::MakeSpan(expected));
+    chunk.frames[1].first_element = 800;
+    Buffer values = Values(1600, device);
+    std::vector<float> expected(1600);
+    DecodeChunk(*CheckChunk(chunk, 1600), absl::MakeSpan(expected));
     ASSERT_TRUE(DecodeChunkOnDevice(chunk, values, device).ok());
     EXPECT_EQ(OnHost(values, device), expected);
   }
