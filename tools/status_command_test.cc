@@ -79,7 +79,7 @@ TEST_F(StatusCommandTest, RecordsWhatIsAnswered) {
   EXPECT_EQ(*recording->Read(0), json);
   EXPECT_GT(recording->from_s(), 1.7e9);
   EXPECT_EQ(RunWith("{\n}", {"--watch", "--record", path}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("expected a name at byte 2 of the JSON"));
+  EXPECT_THAT(err_.str(), HasSubstr("expected a status as an object of JSON in one line"));
   EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--record", path}), 2);
   EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--watch", "--record", "no/such/folder/a.rec"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("cannot write no/such/folder/a.rec: No such file or directory"));
