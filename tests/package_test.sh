@@ -20,7 +20,7 @@ dpkg-deb -f "$out"/libbanyan-dev_*.deb Depends | grep 'libabsl-dev.*libyaml-cpp-
   fail "expected the libraries that programs link with among what libbanyan-dev depends on"
 if grep -rIl "$tree" "$root"; then fail "expected no file to name the place where it was made; those above do"; fi
 
-commands="$(tools/banyan --help | sed -n 's/^  \([a-z-]\+\)  .*/\1/p')"
+commands="$("$root/usr/bin/banyan" --help | sed -n 's/^  \([a-z-]\+\)  .*/\1/p')"
 [[ $(wc -w <<<"$commands") -ge 10 ]] || fail "expected to find the commands, found: $commands"
 for command in $commands; do
   page="$root/usr/share/man/man1/banyan-$command.1.gz"

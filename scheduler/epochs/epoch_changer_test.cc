@@ -47,6 +47,8 @@ class EpochChangerTest : public testing::Test {
       if (std::optional<PlanDecision> decision = Compute(); decision.has_value()) {
         changer_.OnPlan(*std::move(decision));
       }
+      // Reading what was sent, Compute has made all records durable.
+      changer_.OnDurable(absl::ZeroDuration());
     }
   }
   void Report(const std::vector<int>& nodes) {
