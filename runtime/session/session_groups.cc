@@ -154,9 +154,12 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
   status.Update(group.status());
   if (status.ok()) {
     status = session_.open(group_name, (*group)->layout());
-    if (!status.ok()) FreeNames(*group);
+    if (absl::IsAlreadyExists(status)) {
+      status = absl::AlreadyExistsError("InitGroup came before");
+    } else if (!status.ok()) {
+      FreeNames(*group);
+    }
   }
-  if (absl::IsAlreadyExists(status)) status = absl::AlreadyExistsError("InitGroup came before");
   if (!status.ok()) {
     operation->Finish(status);
     return operation;
