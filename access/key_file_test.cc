@@ -55,7 +55,7 @@ TEST_F(KeyFileTest, AKeyIsNotOverwritten) {
 
 TEST_F(KeyFileTest, RefusesWhatOthersCanRead) {
   ASSERT_TRUE(WriteKeyFile(path_, file_, "n1").ok());
-  for (const mode_t mode : {0640, 0604, 0620}) {
+  for (const mode_t mode : {0644, 0604, 0620}) {
     chmod(path_.c_str(), mode);
     const absl::Status status = ReadKeyFile(path_).status();
     EXPECT_TRUE(absl::IsPermissionDenied(status)) << status;
