@@ -88,7 +88,7 @@ TEST(InferenceTest, AccessLinksOfAStarAreFound) {
   uint64_t right = 0;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
     HiddenJob job(StarOfAccessLinks(seed, kManyRounds));
-    job.RunUntil(IsLong() ? 110 : 60);
+    job.RunUntil(IsLong() ? 110 : 80);
     const bool is_right = job.groups().size() >= kLeastFound && job.IsRight(0.2);
     std::cout << "seed " << seed << (is_right ? ":" : " is wrong:") << job.Text() << "\n";
     right += is_right ? 1 : 0;
