@@ -182,8 +182,9 @@ class LateTest(unittest.TestCase):
             before = net.weight.detach().clone()
             sync = bt.attach(session, net)
             self.assertTrue(torch.equal(net.weight, before), "not the values of nobody")
-            net(torch.full((1, 2), 5.0)).sum().backward()
             with self.assertRaisesRegex(banyan.FailedPrecondition, r"past round \d+ .* bt.State\(...\).sync\(\)"):
+                # Either tells, by when the answer comes.
+                net(torch.full((1, 2), 5.0)).sum().backward()
                 sync.wait(_SECONDS)
 
         gradients, _ = self.run_both(first, late)
@@ -226,7 +227,7 @@ class LateTest(unittest.TestCase):
     def test_a_state_that_all_have_lost_is_an_error(self):
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
-        with LocalJob(nodes=1) as job:
+        with LocalJob(nodes=2, more="membership: {start_with: 1}") as job:
             told = []
             for _ in range(2):
                 process = context.Process(target=train_and_die, args=(job.scheduler, results), daemon=True)
