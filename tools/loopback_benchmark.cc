@@ -120,8 +120,7 @@ class LoopbackJob {
   absl::Status WriteOverlay() const {
     const std::string overlay = MakeOverlay(options_.nodes, options_.mbps, ports_);
     if (!options_.secured) return directory_.Write("overlay.yaml", overlay);
-    const absl::StatusOr<std::string> with_keys = MakeJobKeys(overlay, "overlay.yaml", directory_.path());
-    return with_keys.ok() ? directory_.Write("overlay.yaml", *with_keys) : with_keys.status();
+    return MakeJobKeys(overlay, "overlay.yaml", directory_.path()).status();
   }
 
   std::string KeyOf(const std::string& owner) const { return directory_.File(absl::StrCat(owner, ".key")); }

@@ -96,16 +96,14 @@ absl::Status DemoJob::StartScheduler() {
   const absl::StatusOr<std::string> overlay = MakeJobKeys(
       FillAddresses(options_.overlay, address, network_.node_addresses()), "the demo's overlay", directory_.path());
   if (!overlay.ok()) return overlay.status();
-  absl::Status status = directory_.Write("overlay.yaml", *overlay);
-  if (!status.ok()) return status;
   SupervisionOptions scheduler;
   scheduler.kind = ProcessKind::kScheduler;
   scheduler.process = {.name = "the scheduler",
-                       .arguments = network_.BesideScheduler(
-                           {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"), "--state-dir",
-                            directory_.File("scheduler"), "--stay", "--key", KeyOf(directory_, kSchedulerKeyOwner)}),
+                       .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", *overlay,
+                                                              "--state-dir", directory_.File("scheduler"), "--stay",
+                                                              "--key", KeyOf(directory_, kSchedulerKeyOwner)}),
                        .log_path = directory_.File("scheduler.log")};
-  status = Launch(std::move(scheduler), services_);
+  absl::Status status = Launch(std::move(scheduler), services_);
   if (!status.ok()) return status;
   SupervisionOptions reader;
   reader.process = {.name = "the reader of the status",

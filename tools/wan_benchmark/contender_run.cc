@@ -92,8 +92,7 @@ class ContenderRun {
 
   absl::Status WriteFile(const std::string& name, const std::string& content) {
     if (!place_.secured || name != kJobOverlayFile) return directory_->Write(name, content);
-    const absl::StatusOr<std::string> with_keys = MakeJobKeys(content, name, directory_->path());
-    return with_keys.ok() ? directory_->Write(name, *with_keys) : with_keys.status();
+    return MakeJobKeys(content, name, directory_->path()).status();
   }
 
   absl::Status RunRounds() {

@@ -39,7 +39,7 @@ struct ContenderSetup {
 };
 
 // Banyan's overlay among the files of its setup.
-inline constexpr char kJobOverlayFile[] = "job.yaml";
+inline constexpr char kJobOverlayFile[] = "overlay.yaml";
 
 // tcp://host:port of the scheduler in its node.
 std::string SchedulerAddress(const BenchPlace& place);

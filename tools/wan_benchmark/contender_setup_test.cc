@@ -118,7 +118,7 @@ TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
   const ContenderSetup setup = MakeSetup(contender, Place());
   ASSERT_EQ(setup.processes.size(), 5u);
   EXPECT_EQ(setup.processes[0].node, "b");
-  EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay --insecure");
+  EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/overlay.yaml --forgetful --stay --insecure");
   EXPECT_EQ(Line(setup.processes[3]),
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
             "--attach unix:/tmp/run/b.sock --stay --insecure");
@@ -132,7 +132,7 @@ TEST(ContenderSetupTest, SecuredProcessesHaveTheirKeys) {
   contender.planner = "star";
   const ContenderSetup setup = MakeSetup(contender, place);
   EXPECT_EQ(Line(setup.processes[0]),
-            "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay --key /tmp/run/scheduler.key");
+            "/bin/banyan scheduler /tmp/run/overlay.yaml --forgetful --stay --key /tmp/run/scheduler.key");
   EXPECT_EQ(Line(setup.processes[3]),
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
             "--attach unix:/tmp/run/b.sock --stay --key /tmp/run/b.key");
