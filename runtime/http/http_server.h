@@ -3,9 +3,8 @@
 // where everybody may read, it answers no web page of another site. Thread-compatible, but Wake is for any thread.
 // Invariants:
 // - Connections, their memory and the time of silence are bounded.
-// - Whoever connects gets in: when there are too many connections, one makes room whose request is not whole yet, and
-// of
-//   those the oldest of the host that has most. Else it is one that is being answered. Event streams and posts stay.
+// - Whoever connects gets in. When there are too many connections one makes room: the oldest whose request is not whole
+//   yet, of the host that has most such ones; without any, one that is being answered. Event streams and posts stay.
 // - Every answer forbids a browser to take code, styles or data from elsewhere.
 #ifndef BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
 #define BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_

@@ -145,9 +145,10 @@ OperatorReply EpochChanger::Remove(const RemoveNode& order) {
     return {false, absl::StrCat("job '", parts_.job->job(), "' has no node named '",
                                 PrintableText(order.name, kMaxKeyNameBytes), "'")};
   }
-  if (!parts_.job->IsRunning())
+  if (!parts_.job->IsRunning()) {
     return {false,
             "the job does not run; leave the node out of the overlay's file and start the scheduler again with it"};
+  }
   const Member& member = table().Find(*node);
   if (member.is_removed) return {false, absl::StrCat(member.name, " is removed already")};
   parts_.members->Remove(*node);

@@ -179,8 +179,9 @@ void AddAggregation(const AggregationConfig& config, JobSettings& settings) {
 
 std::string TextOf(const CompressionRule& rule) {
   std::string text = absl::StrCat(rule.keys, ": ", TraitsOf(rule.codec)->name, ", ", NameOf(rule.controller));
-  for (const ControllerNumber& number : rule.numbers)
+  for (const ControllerNumber& number : rule.numbers) {
     absl::StrAppend(&text, ", ", number.name, " ", Exactly(number.value));
+  }
   if (rule.selection == TopKSelection::kSampled) absl::StrAppend(&text, ", sampled");
   if (rule.error_feedback.has_value()) absl::StrAppend(&text, ", error_feedback ", Text(*rule.error_feedback));
   return text;
