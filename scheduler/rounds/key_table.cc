@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "proto/wire_limits.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_limits.h"
 #include "topology/chunk_assignment.h"
