@@ -319,6 +319,9 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 void NodeCore::BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason) {
   if (!epochs_.Begin(epoch)) return;
   if (script_ != nullptr) script_->OnEpoch(epoch);
+  // Whoever broke a round may be gone. If not, the next attempt shows it again.
+  complained_of_.erase(complained_of_.upper_bound(NodeId()), complained_of_.end());
+  scheduler_.TakeBackComplaints();
   joined_->engine->BeginEpoch(epoch);
   joined_->state->OnEpochBegin();
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", epoch.value(), " begins: ", reason));
@@ -443,13 +446,13 @@ void NodeCore::CannotFollow(StepContext& step, absl::string_view what, const abs
 
 void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {
   // One reason is enough: a broken round is noticed with each of its chunks.
-  if (!failure_.ok()) return;
+  if (!failure_.ok() || !complained_of_.insert(culprit).second) return;
   scheduler_.Announce(step, RoundBroken{key, round, culprit, reason});
   const KeySlice* row = book_.FindKey(key);
   const std::string whose = culprit == NodeId() ? "" : absl::StrCat(joined_->network->NameOf(culprit), ": ");
-  Fail(absl::UnavailableError(absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
-                                           row == nullptr ? "?" : row->name, "': ", whose, reason,
-                                           "; restart the job")));
+  step.Log(LogLevel::kError, absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
+                                          row == nullptr ? "?" : row->name, "': ", whose, reason,
+                                          "; it waits for the scheduler to say who falls out"));
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -253,6 +254,8 @@ class NodeCore : public Protocol,
   bool workers_done_ = false;
   bool left_ = false;
   bool cannot_follow_ = false;  // which the scheduler is told
+  // Likewise, of whose chunks broke a round of this epoch; 0: of rounds that nobody else broke, in any epoch.
+  std::set<NodeId> complained_of_;
   NodeEnd end_;
 };
 

@@ -191,6 +191,13 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
   announcements_.push_back(std::move(message));
 }
 
+void SchedulerClient::TakeBackComplaints() {
+  std::erase_if(announcements_, [](const Message& message) {
+    const auto* broken = std::get_if<RoundBroken>(&message);
+    return broken != nullptr && broken->culprit != NodeId();
+  });
+}
+
 void SchedulerClient::Collect(StepContext& step) {
   if (!joined_) return;
   const bool has_unsaid =

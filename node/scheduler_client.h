@@ -84,6 +84,8 @@ class SchedulerClient {
   void OnClosedEverywhere(KeyId key, Round round) { closed_.OnAnswered({key, round}); }
   void OnBarrierReleased(uint64_t barrier) { barriers_.OnAnswered(barrier); }
 
+  // What was announced of rounds that other members broke is said no more.
+  void TakeBackComplaints();
   // Said at once, after all that was collected, and again with every join: the scheduler decides what follows.
   void Announce(StepContext& step, Message message);
 

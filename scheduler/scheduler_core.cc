@@ -341,8 +341,11 @@ void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
     return members_.Reject(node, absl::StrCat("a broken round of key ", message.key.value(), ", which there is not"));
   }
   const std::string culprit = members_.table().Contains(message.culprit) ? members_.NameOf(message.culprit) : "";
-  Fail(absl::StatusCode::kUnavailable,
-       DescribeComplaint(members_.NameOf(node), keys_.table().NameOf(message.key), culprit, message));
+  const std::string why = DescribeComplaint(members_.NameOf(node), keys_.table().NameOf(message.key), culprit, message);
+  // Whoever runs the job has asked for that.
+  const bool ends_all = message.culprit == NodeId() && overlay_.aggregation.not_finite == NotFiniteRule::kFail;
+  if (ends_all) return Fail(absl::StatusCode::kUnavailable, why);
+  epochs_.OnRoundBroken(node, message, why);
 }
 
 void SchedulerCore::OnNode(NodeId node, const Leave& message) {

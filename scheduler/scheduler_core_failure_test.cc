@@ -231,9 +231,67 @@ TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
   harness.Receive(2, RoundBroken{KeyId(9), Round(4), NodeId(3), "no such key"});
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
   harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "weight 0 came with 1 frames"});
-  for (uint32_t node : {1, 2, 3}) {
-    EXPECT_EQ(FailureOf(harness, node).reason, "n2 cannot finish round 4 of key 'w': n3: weight 0 came with 1 frames");
+  const std::vector<JoinRefused> told = harness.Sent<JoinRefused>(2);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_TRUE(told[0].fell_out);
+  EXPECT_EQ(told[0].reason, "n2 cannot finish round 4 of key 'w': n3: weight 0 came with 1 frames");
+  harness.BeginEpoch({1, 3});
+  harness.ReportProgress({1, 3}, Round(4));
+  EXPECT_THAT(harness.Sent<EpochPlan>(3), SizeIs(1)) << "the others go on";
+  for (const int node : {1, 3}) EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, WhomTwoMembersBlameFallsOutInsteadOfTheSecond) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  for (int twice = 0; twice < 2; ++twice) harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  harness.BeginEpoch({1, 3});
+  harness.ReportProgress({1, 3}, Round(4));
+  harness.Receive(1, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  const std::vector<JoinRefused> told = harness.Sent<JoinRefused>(3);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].reason, "n1 cannot finish round 4 of key 'w': n3: torn; n2 has blamed it too");
+  harness.Receive(1, RoundBroken{key, Round(4), NodeId(3), "torn"});  // said again with a join
+  harness.BeginEpoch({1});
+  harness.ReportProgress({1}, Round(4));
+  EXPECT_THAT(harness.Sent<EpochPlan>(1), SizeIs(2)) << "it goes on alone";
+  EXPECT_THAT(harness.Sent<JoinRefused>(1), IsEmpty());
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, OneMemberThatBlamesAllInTurnEndsNothing) {
+  SchedulerHarness harness(MeshOverlay(4));
+  harness.StartJob(4);
+  const KeyId key = harness.AddKey("w", 10);
+  for (const uint32_t culprit : {1, 2, 4}) harness.Receive(3, RoundBroken{key, Round(4), NodeId(culprit), "torn"});
+  EXPECT_THAT(harness.Sent<JoinRefused>(3), SizeIs(1));
+  for (const int node : {1, 2, 4}) {
+    EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
+    EXPECT_THAT(harness.Sent<JoinRefused>(node), IsEmpty());
   }
+}
+
+TEST(SchedulerFailureTest, ARoundThatMostMembersCannotFinishEndsTheJob) {
+  SchedulerHarness harness(MeshOverlay(5));
+  harness.StartJob(5);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, RoundBroken{key, Round(4), NodeId(2), "torn"});
+  harness.BeginEpoch({2, 3, 4, 5});
+  harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  EXPECT_THAT(harness.Sent<JobFailed>(5), IsEmpty());
+  harness.Receive(4, RoundBroken{key, Round(4), NodeId(5), "torn"});
+  EXPECT_EQ(FailureOf(harness, 5).reason, "n4 cannot finish round 4 of key 'w': n5: torn");
+}
+
+TEST(SchedulerFailureTest, ANumberThatIsNotFiniteEndsTheJobOfAllWhereThatIsTheRule) {
+  OverlayConfig overlay = MeshOverlay(3);
+  overlay.aggregation.not_finite = NotFiniteRule::kFail;
+  SchedulerHarness harness(overlay);
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(2, RoundBroken{key, Round(4), NodeId(), "worker 0 pushed NaN"});
+  EXPECT_EQ(FailureOf(harness, 1).reason, "n2 cannot finish round 4 of key 'w': worker 0 pushed NaN");
 }
 
 TEST(SchedulerFailureTest, ABrokenRoundThatIsNobodysDoingBlamesNobody) {

@@ -32,9 +32,8 @@ void RoundState::DropAttempt() {
   if (complete) return;
   open = is_late = false;
   if (results.has_value() && !results->HasAny()) results.reset();
-  // Who said it may be no member any more.
-  const bool has_spoken = contribution.has_value() && !abstains();
-  if (!has_spoken && !results.has_value()) kind.reset();
+  // Who said it may be no member any more. What this node has put in says it again.
+  if (!results.has_value()) kind.reset();
 }
 
 RoundState* KeyRounds::Find(Round round) {

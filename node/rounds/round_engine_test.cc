@@ -151,6 +151,32 @@ TEST_F(RoundEngineTest, AChunkThatIsRefusedTwiceForTheSameReasonBreaksItsRound) 
               HasSubstr("n2 cannot finish round 2 of key 'w': n3: " + why));
 }
 
+TEST_F(RoundEngineTest, ARoundThatAnotherBrokeIsTriedAgainWithoutIt) {
+  cluster_.scheduler().ends_broken = false;
+  const RequestId push = cluster_.Push(2, 0, kKey, {10, 20, 30});
+  cluster_.PushOnly(1, 0, kKey, {1, 1, 1});
+  ChunkMessage broadcast = Contribution();
+  broadcast.kind = RoundKind::kBroadcast;
+  for (int i = 0; i < 3; ++i) cluster_.Inject(2, child_, broadcast, {Floats()});
+  EXPECT_EQ(cluster_.scheduler().Said<RoundBroken>(2).size(), 1u);
+  EXPECT_FALSE(cluster_.IsDone(push));
+  cluster_.ChangeMembers({1, 2}, TestPlan::Chain(2));
+  EXPECT_THAT(cluster_.Result(push), ElementsAre(11, 21, 31));
+}
+
+// What the culprit said of the round goes with it.
+TEST_F(RoundEngineTest, ARoundWhoseKindAnotherGotWrongFirstIsTriedAgainWithoutIt) {
+  cluster_.scheduler().ends_broken = false;
+  ChunkMessage broadcast = Contribution();
+  broadcast.kind = RoundKind::kBroadcast;
+  cluster_.Inject(2, child_, broadcast, {Floats()});
+  const RequestId push = cluster_.Push(2, 0, kKey, {10, 20, 30});
+  cluster_.PushOnly(1, 0, kKey, {1, 1, 1});
+  EXPECT_EQ(cluster_.scheduler().Said<RoundBroken>(2).size(), 1u);
+  cluster_.ChangeMembers({1, 2}, TestPlan::Chain(2));
+  EXPECT_THAT(cluster_.Result(push), ElementsAre(11, 21, 31));
+}
+
 TEST_F(RoundEngineTest, ARoundWithRefusalsWithoutEndIsBroken) {
   ChunkMessage wrong = Contribution();
   for (int64_t i = 0; i < 100; ++i) {

@@ -136,6 +136,14 @@ void TestScheduler::On(uint32_t node, const EpochReport& report) {
   if (reports_.size() == members_.size() && !hold_plans) GoOn();
 }
 
+void TestScheduler::On(uint32_t node, const RoundBroken& broken) {
+  if (!ends_broken) return;
+  const std::string whose = broken.culprit == NodeId() ? "" : absl::StrCat("n", broken.culprit.value(), ": ");
+  SayToAll(JobFailed{term, absl::StatusCode::kUnavailable,
+                     absl::StrCat("n", node, " cannot finish round ", broken.round.value(), " of key '",
+                                  keys_[broken.key.value() - 1].name, "': ", whose, broken.reason)});
+}
+
 Round TestScheduler::FirstOpen(KeyId key) const {
   std::optional<Round> least;
   for (uint32_t node : survivors_) {

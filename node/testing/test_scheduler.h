@@ -76,6 +76,7 @@ class TestScheduler {
   std::set<uint32_t> hold_policies;  // nodes whose requests wait
   bool hold_closed = false;
   bool silent = false;        // says nothing at all
+  bool ends_broken = true;    // fails the job when a round is broken
   bool hold_plans = false;    // of epochs; the next report ends that
   NodeId source = NodeId(1);  // of broadcasts
   Term term = Term(7);
@@ -104,6 +105,7 @@ class TestScheduler {
   void TakeHeld(uint32_t node, KeyId key, const RoundsClosed::Entry& entry);
   void On(uint32_t node, const BarrierEntered& barrier);
   void On(uint32_t node, const EpochReport& report);
+  void On(uint32_t node, const RoundBroken& broken);
   void Publish(uint32_t node);
   // Binds the open rounds anew once every member has reported.
   void GoOn();

@@ -169,6 +169,34 @@ void EpochChanger::Exclude(NodeId node, const std::string& why) {
   if (!has_other) failure_ = absl::InternalError(absl::StrCat("no member can go on: ", why));
 }
 
+void EpochChanger::OnRoundBroken(NodeId node, const RoundBroken& broken, const std::string& why) {
+  const NodeId culprit = broken.culprit;
+  const bool blames_another = culprit != NodeId() && culprit != node;
+  // Who is falling out breaks no round of the next epoch.
+  if (!IsInGoodStanding(node) || (blames_another && !IsInGoodStanding(culprit))) return;
+  const auto blames_too = [&](const auto& said) { return said.first != node && said.second.culprit == culprit; };
+  const auto other = std::find_if(broken_.begin(), broken_.end(), blames_too);
+  if (blames_another && other != broken_.end()) {
+    Exclude(culprit, absl::StrCat(why, "; ", parts_.members->NameOf(other->first), " has blamed it too"));
+    std::erase_if(broken_, [culprit](const auto& said) { return said.second.culprit == culprit; });
+    return;
+  }
+  broken_[node] = broken;
+  size_t members = table().Members().size();
+  const bool is_between_two = members <= 2;
+  size_t speakers = 0;
+  for (const auto& [speaker, said] : broken_) {
+    if (said.key != broken.key || said.round != broken.round) continue;
+    ++speakers;
+    if (!table().Find(speaker).is_member) ++members;
+  }
+  if (is_between_two || 2 * speakers > members) {
+    failure_ = absl::UnavailableError(why);
+  } else {
+    Exclude(node, why);
+  }
+}
+
 void EpochChanger::Change(const std::string& why) {
   if (!is_changing()) causes_.Add(now(), why);
 }

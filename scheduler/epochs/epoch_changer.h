@@ -13,6 +13,7 @@
 #ifndef BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 #define BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -83,6 +84,10 @@ class EpochChanger {
   // A member cannot go on with the others, or they cannot with it: it falls out, and hears why. When that is so of all
   // the job has failed.
   void Exclude(NodeId node, const std::string& why);
+  // A member cannot finish a round. It falls out, unless another one has blamed the same culprit: then that one does.
+  // The job has failed where nobody can tell who is right: between two members, or when most cannot finish the same
+  // round.
+  void OnRoundBroken(NodeId node, const RoundBroken& broken, const std::string& why);
   // The same members are to begin an epoch. One that is on its way to its plan will do.
   void Change(const std::string& why);
 
@@ -115,6 +120,10 @@ class EpochChanger {
  private:
   Timestamp now() const { return parts_.context->now; }
   const Membership& table() const { return parts_.members->table(); }
+  // Returns whether the node is a member that goes on for all that is known.
+  bool IsInGoodStanding(NodeId node) const {
+    return table().Contains(node) && table().Find(node).is_member && excluded_.count(node) == 0;
+  }
   // Returns whether rounds have gone through an optimizer, and no member has what it keeps.
   bool HasLostReplicas() const;
   // Nobody can go on: the job is over if some member has finished its work, and has failed else.
@@ -149,7 +158,8 @@ class EpochChanger {
   EpochHistory history_;
   bool is_over_ = false;
   absl::Status failure_;
-  std::set<NodeId> excluded_;  // of the members
+  std::set<NodeId> excluded_;             // of the members
+  std::map<NodeId, RoundBroken> broken_;  // what each node has said last of a round that it cannot finish
   Epoch planned_epoch_;
   std::string reason_;                    // of the last change
   Timestamp began_because_;               // when the first cause of the change under way came up
