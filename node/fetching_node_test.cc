@@ -70,6 +70,24 @@ class FetchingNodeTest : public ::testing::Test {
   static void NextEpoch(TestCluster& cluster) { cluster.ChangeMembers({1, 2}, TestPlan::Star(2)); }
 };
 
+TEST_F(FetchingNodeTest, BetweenInitAndShareStateNobodySaysThatThereIsNone) {
+  TestCluster cluster(Config(1), TestPlan::Star(2));
+  cluster.Start();
+  for (uint32_t node : {1, 2}) {
+    cluster.Attach(node, 0, /*needs_state=*/true);
+    cluster.Init(node, 0, "w", {1});
+  }
+  for (uint32_t node : {1, 2}) {
+    cluster.Inject(node, kSchedulerConnection, StateSought{Term(7), kTransfer, "n3 fetches the state"});
+    EXPECT_TRUE(cluster.scheduler().Said<NoState>(node).empty());
+  }
+  State(cluster, 1, WorkerShareState{RequestId(1 << 21), WorkerId(0), Shape()});
+  State(cluster, 1, WorkerPassBoundary{kBoundary, WorkerId(0), 0});
+  EXPECT_EQ(cluster.scheduler().Said<BoundaryHeld>(1).size(), 1u);
+  cluster.Push(2, 0, kKey, {1});
+  EXPECT_EQ(cluster.scheduler().Said<NoState>(2).size(), 1u) << "who pushes without a state shares none";
+}
+
 TEST_F(FetchingNodeTest, AfterANewStartOfTheSchedulerNobodyWaitsForAWorkerThatFetches) {
   TestCluster cluster(Config(1), TestPlan::Star(2));
   Begin(cluster, 1);

@@ -183,6 +183,7 @@ class NodeCore : public Protocol,
   // A worker calls, of whose calls the script may take some.
   void OnWorkerCall(StepContext& step, WorkerCall call) {
     if (script_ == nullptr || !failed_.ok() || !script_->TakeCall(call)) joined_->desk->OnCall(step, std::move(call));
+    joined_->state->workers().Review(step);
   }
   // Lets the script do what is next, or note what was done.
   void EndScriptStep(StepContext& step);

@@ -38,6 +38,7 @@ class StateLink : public StateOutlet {
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override { return parts_.desk->fetching().PushedBy(worker); }
   bool HasState(WorkerId worker) const override { return parts_.desk->fetching().HasState(worker); }
   bool HasMissedNothing(WorkerId worker) const override { return parts_.desk->fetching().HasMissedNothing(worker); }
+  std::vector<WorkerId> Beginners() const override { return parts_.desk->fetching().Beginners(); }
   void Abstain(StepContext& step, WorkerId worker) override { parts_.desk->Fetch(step, worker); }
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override {
     parts_.desk->AbstainUntil(step, pushed);

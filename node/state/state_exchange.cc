@@ -48,6 +48,7 @@ void StateExchange::On(StepContext& step, const WorkerShareState& call) {
     if (fetching_.count(call.worker) > 0) {
       return outlet_->CompleteStateCall(step, call.request, absl::FailedPreconditionError("the worker fetches"), 0);
     }
+    server_.ShareNothing(step, call.worker);
     // It does not wait for the rounds with which others of this node are to begin.
     FetchAnew(step);
     outlet_->BeginAnywhere(step, call.worker);

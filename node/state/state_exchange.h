@@ -52,6 +52,9 @@ class StateExchange : private StateOutlet {
   // Forgets a worker that has gone.
   void OnWorkerGone(StepContext& step, WorkerId worker);
 
+  // A worker has done something else: it may have shown that it shares no state.
+  void Review(StepContext& step) { server_.Review(step); }
+
   void OnSought(StepContext& step, const StateSought& sought);
   void OnHolders(StepContext& step, const StateHolders& holders);
   void OnReleased(StepContext& step, const StateReleased& released);
@@ -120,6 +123,7 @@ class StateExchange : private StateOutlet {
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override;
   bool HasState(WorkerId worker) const override { return outlet_->HasState(worker); }
   bool HasMissedNothing(WorkerId worker) const override;
+  std::vector<WorkerId> Beginners() const override { return outlet_->Beginners(); }
   void Abstain(StepContext& step, WorkerId worker) override;
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
   void AbstainFromAll(StepContext& step) override { outlet_->AbstainFromAll(step); }

@@ -40,6 +40,9 @@ class StateOutlet : public StateChannel {
   virtual bool HasState(WorkerId worker) const = 0;
   // Says whether this worker begins with the first round of every key, so that it has missed nothing.
   virtual bool HasMissedNothing(WorkerId worker) const = 0;
+  // Returns the workers that begin with the first round of every key and have pushed none yet: they may still share a
+  // state.
+  virtual std::vector<WorkerId> Beginners() const { return {}; }
   // This worker fetches, and pushes nothing for now: the node abstains from each key if it has no others.
   virtual void Abstain(StepContext& step, WorkerId worker) = 0;
   // From the rounds after these on the node waits for the workers that fetch; it abstains from earlier ones. What it

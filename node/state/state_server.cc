@@ -37,6 +37,12 @@ bool StateServer::CanStillHold() const {
   });
 }
 
+bool StateServer::MayYetShare() const {
+  const std::vector<WorkerId> beginners = outlet_->Beginners();
+  return std::any_of(beginners.begin(), beginners.end(),
+                     [this](WorkerId worker) { return !shapes_.contains(worker) && !share_nothing_.contains(worker); });
+}
+
 void StateServer::NoteFetching(StepContext& step, WorkerId worker) {
   fetching_.insert(worker);
   if (transfer_.has_value() && !giver_.has_value() && !CanStillHold()) Tell(step);
@@ -46,7 +52,9 @@ void StateServer::Tell(StepContext& step) {
   if (giver_.has_value()) {
     return outlet_->TellScheduler(step, BoundaryHeld{*transfer_, boundary_, outlet_->PushedBy(*giver_)});
   }
-  if (!CanStillHold()) outlet_->TellScheduler(step, NoState{*transfer_, "none of its workers has a state to give"});
+  is_undecided_ = !CanStillHold() && MayYetShare();
+  if (CanStillHold() || is_undecided_) return;
+  outlet_->TellScheduler(step, NoState{*transfer_, "none of its workers has a state to give"});
 }
 
 void StateServer::OnSought(StepContext& step, const StateSought& sought) {
@@ -108,6 +116,7 @@ void StateServer::OnLeave(StepContext& step, WorkerId worker) {
 
 void StateServer::OnWorkerGone(StepContext& step, WorkerId worker) {
   shapes_.erase(worker);
+  share_nothing_.erase(worker);
   fetching_.erase(worker);
   const auto left = waiting_.extract(worker);
   if (!left.empty()) {

@@ -42,6 +42,15 @@ class StateServer {
 
   // Notes that the worker shares a state of this shape. INVALID_ARGUMENT when it differs from that of another worker.
   absl::Status Share(WorkerId worker, StateShape shape);
+  // Notes that the worker never shares any.
+  void ShareNothing(StepContext& step, WorkerId worker) {
+    share_nothing_.insert(worker);
+    Review(step);
+  }
+  // Tells the scheduler that nobody can be held, as soon as no worker may still share a state.
+  void Review(StepContext& step) {
+    if (transfer_.has_value() && is_undecided_) Tell(step);
+  }
   const StateShape* ShapeOf(WorkerId worker) const;
   // Notes that the worker fetches: it has no state to give until that has ended.
   void NoteFetching(StepContext& step, WorkerId worker);
@@ -83,7 +92,9 @@ class StateServer {
   };
 
   bool CanStillHold() const;
-  // Tells the scheduler who is held, or that nobody can be.
+  // Returns whether a worker that has begun with the job has not said yet whether it shares a state.
+  bool MayYetShare() const;
+  // Tells the scheduler who is held, or that nobody can be. Nothing while that is not known.
   void Tell(StepContext& step);
   // Takes the first worker that waits at `boundary`, or at any.
   void ChooseGiver(std::optional<uint64_t> boundary);
@@ -102,7 +113,9 @@ class StateServer {
 
   StateOutlet* outlet_;
   std::map<WorkerId, StateShape> shapes_;
+  std::set<WorkerId> share_nothing_;
   std::set<WorkerId> fetching_;
+  bool is_undecided_ = false;           // nobody can be held yet, as the scheduler has not been told
   std::optional<TransferId> transfer_;  // that workers are held for
   TransferId given_up_;                 // the last one for which they are held no more, whatever is said
   std::map<WorkerId, Waiting> waiting_;

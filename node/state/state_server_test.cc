@@ -72,6 +72,7 @@ class StateServerTest : public testing::Test, private StateOutlet {
   std::vector<StateTask> tasks_;
   std::vector<Completed> completed_;
   bool is_held_ = false;
+  std::vector<WorkerId> beginners_;
   StateServer server_{this};
 
  private:
@@ -85,6 +86,7 @@ class StateServerTest : public testing::Test, private StateOutlet {
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(2), Round(7)}}; }
   bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return false; }
+  std::vector<WorkerId> Beginners() const override { return beginners_; }
   void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
   void AbstainFromAll(StepContext&) override {}
@@ -107,6 +109,29 @@ TEST_F(StateServerTest, WhoSharesNothingSaysSoAtOnce) {
   StepContext step = Step();
   server_.NoteFetching(step, kFirst);
   EXPECT_EQ(Take<NoState>(told_).size(), 1u) << "its only worker fetches itself";
+}
+
+TEST_F(StateServerTest, ABeginnerThatMayYetShareItsStateIsWaitedFor) {
+  beginners_ = {kFirst, kSecond};
+  Seek();
+  Share(kFirst);
+  StepContext step = Step();
+  server_.Review(step);
+  EXPECT_TRUE(told_.empty());
+  Reach(kFirst, 1, 1);
+  EXPECT_EQ(Take<BoundaryHeld>(told_).size(), 1u);
+}
+
+TEST_F(StateServerTest, BeginnersThatShareNothingHaveNoState) {
+  beginners_ = {kFirst, kSecond};
+  Seek();
+  StepContext step = Step();
+  server_.ShareNothing(step, kFirst);
+  EXPECT_TRUE(told_.empty()) << "of the other one nothing is known";
+  beginners_ = {kFirst};
+  server_.Review(step);
+  server_.Review(step);
+  EXPECT_EQ(Take<NoState>(told_).size(), 1u) << "it has pushed, or has gone";
 }
 
 TEST_F(StateServerTest, HoldsItsWorkersAtTheirNextBoundary) {

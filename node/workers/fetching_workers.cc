@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace banyan {
 namespace {
@@ -51,6 +52,21 @@ bool FetchingWorkers::HasMissedNothing(WorkerId worker) const {
   const std::vector<LocalKey*> keys = KeysOf(worker);
   return std::all_of(keys.begin(), keys.end(),
                      [worker](const LocalKey* local) { return local->last_push[worker.value()] == Round(0); });
+}
+
+std::vector<WorkerId> FetchingWorkers::Beginners() const {
+  std::set<uint32_t> beginners, others;
+  for (const auto& [name, local] : keys_->by_name()) {
+    if (!local.takes_part) continue;
+    for (uint32_t worker = 0; worker < local.has_init.size(); ++worker) {
+      if (local.has_init[worker]) (local.last_push[worker] == Round(0) ? beginners : others).insert(worker);
+    }
+  }
+  std::vector<WorkerId> found;
+  for (const uint32_t worker : beginners) {
+    if (others.count(worker) == 0) found.emplace_back(worker);
+  }
+  return found;
 }
 
 bool FetchingWorkers::HasResultsOf(const std::vector<KeysPushed>& pushed) const {

@@ -31,6 +31,8 @@ class FetchingWorkers {
   bool HasState(WorkerId worker) const;
   // True if this worker begins with the first round of every key.
   bool HasMissedNothing(WorkerId worker) const;
+  // Returns the workers that begin with the first round of every key, and have pushed none yet.
+  std::vector<WorkerId> Beginners() const;
   // True if these rounds are complete here, of the keys in which workers of this node take part.
   bool HasResultsOf(const std::vector<KeysPushed>& pushed) const;
 
