@@ -36,9 +36,9 @@ inline std::string ReadAll(int socket) {
 }
 
 // The whole answer of http://127.0.0.1:port/path, headers included; empty when nobody answers.
-inline std::string HttpGet(int port, const std::string& path) {
+inline std::string HttpGet(int port, const std::string& path, const std::string& host = "localhost") {
   const FileDescriptor fd = Connect(port);
-  const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: localhost\r\n\r\n");
+  const std::string request = absl::StrCat("GET ", path, " HTTP/1.0\r\nHost: ", host, "\r\n\r\n");
   if (send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) return "";
   return ReadAll(fd.get());
 }

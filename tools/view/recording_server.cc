@@ -43,14 +43,14 @@ std::vector<HttpRoute> PageRoutes() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RecordingServer>> RecordingServer::Serve(const std::string& http, Recording recording,
-                                                                        double speed) {
+                                                                        double speed, HttpAccess access) {
   std::unique_ptr<RecordingServer> server(new RecordingServer(std::move(recording), speed));
   std::vector<HttpRoute> routes = PageRoutes();
   HttpRoute below;
   below.path = kRecordingPath;
   below.below = [self = server.get()](absl::string_view path) { return self->Answer(path); };
   routes.push_back(std::move(below));
-  absl::StatusOr<std::unique_ptr<HttpServer>> served = HttpServer::Serve(http, std::move(routes));
+  absl::StatusOr<std::unique_ptr<HttpServer>> served = HttpServer::Serve(http, std::move(routes), std::move(access));
   if (!served.ok()) return served.status();
   server->server_ = *std::move(served);
   return server;

@@ -26,7 +26,7 @@ class RecordingServer {
   // - history/PART, from 0 on: what JobHistory::JsonSince tells of some of the statuses. All parts together are of at
   //   most JobHistory::kMostRounds statuses, evenly over the recording.
   static absl::StatusOr<std::unique_ptr<RecordingServer>> Serve(const std::string& http, Recording recording,
-                                                                double speed);
+                                                                double speed, HttpAccess access = {});
   RecordingServer(const RecordingServer&) = delete;
   RecordingServer& operator=(const RecordingServer&) = delete;
 

@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -26,6 +28,7 @@ constexpr double kMostSpeed = 10000;
 struct ViewFlags {
   std::string path;
   std::string http = "127.0.0.1:0";
+  std::vector<std::string> http_hosts;
   double speed = 1;
 };
 
@@ -37,6 +40,13 @@ CommandLine MakeCommandLine(ViewFlags& flags) {
       "banyan view job.rec --speed 10");
   line.Positional("FILE", "the recording", &flags.path);
   line.Text("http", "HOST:PORT", "where to serve the page (default 127.0.0.1:0; port 0 is a free one)", &flags.http);
+  line.Repeated("http-host", "NAME",
+                "a host name under which browsers ask for the page, as that of a proxy; default: addresses and this "
+                "machine's name alone",
+                [&flags](absl::string_view text) {
+                  flags.http_hosts.emplace_back(text);
+                  return absl::OkStatus();
+                });
   line.Number("speed", "X", "times the recorded pace (default 1)", kLeastSpeed, kMostSpeed, &flags.speed);
   return line;
 }
@@ -48,7 +58,7 @@ absl::Status View(const ViewFlags& flags, std::ostream& out, std::ostream& err) 
   if (!recording.ok()) return recording.status();
   const absl::Duration length = absl::Seconds(recording->to_s() - recording->from_s());
   const absl::StatusOr<std::unique_ptr<RecordingServer>> server =
-      RecordingServer::Serve(flags.http, *std::move(recording), flags.speed);
+      RecordingServer::Serve(flags.http, *std::move(recording), flags.speed, {.hosts = flags.http_hosts});
   if (!server.ok()) return server.status();
   if (!IsLoopback(absl::StrCat("tcp://", flags.http))) {
     err << "banyan view: other machines reach " << flags.http << ", and may look at the recording too" << std::endl;

@@ -133,6 +133,20 @@ TEST(RecordingServerTest, TheHistoryOfALongRecordingIsOfPartOfIt) {
   EXPECT_THAT(served.Get("/api/recording/history/29"), HasSubstr(R"({"at_s":3099,"round":1500,)"));
 }
 
+TEST(RecordingServerTest, AnswersUnderTheNamesThatItIsGiven) {
+  const std::string path = RecordingOf(3);
+  for (const bool is_named : {false, true}) {
+    HttpAccess access;
+    if (is_named) access.hosts = {"recordings.example"};
+    const auto server = RecordingServer::Serve("127.0.0.1:0", *Recording::Open(path), 1, std::move(access));
+    ASSERT_TRUE(server.ok()) << server.status();
+    const std::string url = (*server)->url();
+    int port = 0;
+    ASSERT_TRUE(absl::SimpleAtoi(url.substr(17, url.size() - 18), &port)) << url;
+    EXPECT_THAT(HttpGet(port, "/", "recordings.example"), HasSubstr(is_named ? " 200 " : " 421 "));
+  }
+}
+
 TEST(ViewCommandTest, ServesUntilItIsStopped) {
   std::ostringstream out, err;
   // Comes before the command looks for it.
@@ -142,7 +156,7 @@ TEST(ViewCommandTest, ServesUntilItIsStopped) {
   ASSERT_EQ(pthread_sigmask(SIG_BLOCK, &stop, nullptr), 0);
   ASSERT_EQ(kill(getpid(), SIGTERM), 0);
   const std::string path = RecordingOf(10);
-  EXPECT_EQ(ViewCommand({path}, out, err), 0);
+  EXPECT_EQ(ViewCommand({path, "--http-host", "recordings.example"}, out, err), 0);
   EXPECT_THAT(out.str(),
               AllOf(HasSubstr(absl::StrCat(path, ", 9s, at http://127.0.0.1:")), HasSubstr("/ until Ctrl-C\n")));
   EXPECT_EQ(err.str(), "");
