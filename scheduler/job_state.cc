@@ -57,7 +57,7 @@ const char* JobState::PhaseName() const {
     case JobPhase::kRunning:
       return "running";
     case JobPhase::kFailed:
-      return "failed";
+      return failure_is_asked_for_ ? "stopped" : "failed";
     case JobPhase::kEnded:
       return "ended";
     case JobPhase::kStopped:

@@ -29,7 +29,7 @@ TEST(JobStateTest, TellsWhyItFailed) {
   EXPECT_TRUE(job.failure().ok());
   job.Fail(absl::DataLossError("no"), true);
   EXPECT_TRUE(job.IsOver());
-  EXPECT_STREQ(job.PhaseName(), "failed");
+  EXPECT_STREQ(job.PhaseName(), "stopped") << "somebody asked for it";
   EXPECT_EQ(job.MakeJobFailed(), (JobFailed{Term(3), absl::StatusCode::kDataLoss, "no", true}));
   job.Stop();
   EXPECT_EQ(job.failure(), absl::DataLossError("no"));
@@ -47,6 +47,7 @@ TEST(JobStateTest, EndsWithoutAFailure) {
 TEST(JobStateDeathTest, WhatIsOverStaysOver) {
   JobState job("j");
   job.Fail(absl::UnavailableError("no"), false);
+  EXPECT_STREQ(job.PhaseName(), "failed");
   EXPECT_DEATH(job.Run(), "");
   EXPECT_DEATH(job.Fail(absl::UnavailableError("again"), false), "");
 }
