@@ -37,11 +37,14 @@ void JobRestorer::RestoreNodes(JobMembers& members) const {
 }
 
 absl::Status JobRestorer::CheckSettings(const OverlayConfig& overlay) const {
-  return CompareSettings(state_.settings, FixedSettings(overlay), overlay.file_name);
+  // What the job was reconfigured with is in `overlay` by now.
+  const bool is_as_started = !state_.overlay.has_value();
+  return CompareSettings(state_.settings, is_as_started ? StartSettings(overlay) : FixedSettings(overlay),
+                         overlay.file_name);
 }
 
 std::optional<SettingsRecord> JobRestorer::NewSettings(const OverlayConfig& overlay) const {
-  SettingsRecord record{FixedSettings(overlay)};
+  SettingsRecord record{StartSettings(overlay)};
   if (!is_running()) return record.settings == state_.settings ? std::nullopt : std::optional(std::move(record));
   std::erase_if(record.settings, [this](const auto& setting) { return state_.settings.count(setting.first) > 0; });
   return record.settings.empty() ? std::nullopt : std::optional(std::move(record));

@@ -114,6 +114,20 @@ TEST(SchedulerSettingsTest, ARunningJobKeepsItsSettings) {
   EXPECT_TRUE(same.HasLog("back with"));
 }
 
+// Nodes have room for chunks of the size with which they joined.
+TEST(SchedulerSettingsTest, ARunningJobKeepsItsLargestChunkUntilItIsReconfigured) {
+  const std::string large = "chunks: {max_elements: 100000}\n";
+  SchedulerHarness first(MeshOverlay(kNodes));
+  first.StartJob(kNodes);
+  SchedulerHarness other(MeshOverlay(kNodes, large), first.stored());
+  ASSERT_TRUE(other.stopped().has_value());
+  EXPECT_THAT(std::string(other.stopped()->message()),
+              HasSubstr("chunks.max_elements is 65536 in the running job, and 100000"));
+  first.Receive(SchedulerHarness::ConnectionOf(90), Reconfigure{MeshYaml(kNodes, large), "large.yaml"});
+  SchedulerHarness former(MeshOverlay(kNodes), first.stored());
+  EXPECT_FALSE(former.stopped().has_value()) << "what it was reconfigured with counts";
+}
+
 TEST(SchedulerSettingsTest, ARunningJobOfAnEarlierReleaseHasThemFromNowOn) {
   SchedulerHarness first(MeshOverlay(kNodes));
   first.StartJob(kNodes);

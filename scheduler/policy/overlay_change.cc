@@ -284,6 +284,12 @@ JobSettings FixedSettings(const OverlayConfig& overlay) {
   return settings;
 }
 
+JobSettings StartSettings(const OverlayConfig& overlay) {
+  JobSettings settings = FixedSettings(overlay);
+  settings["chunks.max_elements"] = Text(overlay.chunks.max_elements);
+  return settings;
+}
+
 absl::Status CompareSettings(const JobSettings& recorded, const JobSettings& now, const std::string& file_name) {
   absl::Status status;
   FindDifference(recorded, now, [&](const std::string& name, const std::string& was, const std::string& is) {

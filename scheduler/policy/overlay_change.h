@@ -25,6 +25,8 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
 // Returns the settings that the job's results and its nodes rest on, by their names in the file: nodes take them when
 // they join, and all members must have the same.
 JobSettings FixedSettings(const OverlayConfig& overlay);
+// Likewise, with what only a reconfiguration may change while the job runs.
+JobSettings StartSettings(const OverlayConfig& overlay);
 
 // Compares the settings that a job has with those that the scheduler would give it now. FAILED_PRECONDITION names the
 // first that differs, with both values, and says what to do. Settings that only one of them has are no difference.
