@@ -64,12 +64,13 @@ void WriteNotFinite(const NodeReport& report, const KeyTable& keys, JsonWriter& 
 
 void WriteReport(const NodeReport& report, const KeyTable& keys, JsonWriter& json) {
   json.Name("workers").Integer(report.workers_attached).Name("round");
-  const auto slowest = std::min_element(report.progress.begin(), report.progress.end(),
-                                        [](const auto& a, const auto& b) { return a.round < b.round; });
-  if (slowest == report.progress.end()) {
+  // Some keys are used in few steps, or in none.
+  const auto newest = std::max_element(report.progress.begin(), report.progress.end(),
+                                       [](const auto& a, const auto& b) { return a.round < b.round; });
+  if (newest == report.progress.end()) {
     json.Null();
   } else {
-    json.Integer(slowest->round.value());
+    json.Integer(newest->round.value());
   }
   json.Name("step").Integer(report.step).Name("loss").Number(report.loss);
   json.Name("sync_seconds").Number(absl::ToDoubleSeconds(report.last_sync.duration));

@@ -156,7 +156,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].is_blocked = true;
   report.memory = {{"results", 64}};
   report.not_finite = {{KeyId(9), 3, Round(12)}};
-  report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
+  report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(0)}};
   report.step = 9;
   report.loss = 0.5;
   report.last_sync = {3, 1000, absl::Milliseconds(250)};
@@ -173,7 +173,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
                 {{kA, {"tcp://a:1", Incarnation(1)}}, {kB, {"tcp://b:1", Incarnation(1)}}});
   const std::string json = Status();
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
-  EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,)"
+  EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":9,"step":9,"loss":0.5,"sync_seconds":0.25,)"
                               R"("late_rounds":0,"rejected_messages":0,"memory":{"results":64},)"
                               R"("not_finite":[{"key":"other keys","values":3,"last_round":12}])"));
   EXPECT_THAT(
