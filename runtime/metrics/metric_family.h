@@ -19,11 +19,22 @@ struct MetricFamily {
     friend bool operator==(const Sample&, const Sample&) = default;
   };
 
+  // Of which a family has a series each.
+  static constexpr size_t kMostKeys = 200;
+
   std::string name;  // letters, digits and _; with its unit
   std::string help;
   Kind kind = Kind::kGauge;
   std::vector<Sample> samples;
 
+  // Adds a series of a key: those of the first kMostKeys have their own, and all others one together.
+  void AddOfKey(std::string key, double value) {
+    if (samples.size() > kMostKeys) {
+      samples.back().value += value;
+    } else {
+      Add({{"key", samples.size() == kMostKeys ? "other keys" : std::move(key)}}, value);
+    }
+  }
   void Add(Labels labels, double value) { samples.push_back({std::move(labels), value}); }
   friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
 };

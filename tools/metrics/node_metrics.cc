@@ -131,7 +131,7 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
   families.push_back(Make("training_loss", "The last loss that a worker reported.", report.loss));
   MetricFamily rounds = Make("rounds_done_total", "Rounds of a key whose result is complete here.", Kind::kCounter);
   for (const NodeReport::KeyProgress& key : report.progress) {
-    rounds.Add({{"key", NameOf(from.keys, key.key)}}, static_cast<double>(key.round.value()));
+    rounds.AddOfKey(NameOf(from.keys, key.key), static_cast<double>(key.round.value()));
   }
   families.push_back(std::move(rounds));
   MetricFamily not_finite =

@@ -1,6 +1,7 @@
 #include "tools/metrics/node_metrics.h"
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
@@ -64,6 +65,19 @@ const MetricFamily& Find(const std::vector<MetricFamily>& families, const std::s
   }
   ADD_FAILURE() << name;
   return families.front();
+}
+
+TEST(NodeMetricsTest, KeysBeyondTheMostAreOneSeries) {
+  NodeSnapshot snapshot;
+  for (uint32_t key = 1; key <= MetricFamily::kMostKeys + 3; ++key) {
+    snapshot.keys[KeyId(key)] = std::to_string(key);
+    snapshot.report.progress.push_back({KeyId(key), Round(5)});
+  }
+  const std::vector<MetricFamily> families = MakeNodeMetrics(snapshot);
+  const std::vector<Sample>& samples = Find(families, "rounds_done_total").samples;
+  ASSERT_EQ(samples.size(), MetricFamily::kMostKeys + 1);
+  EXPECT_EQ(samples[MetricFamily::kMostKeys - 1], (Sample{{{"key", std::to_string(MetricFamily::kMostKeys)}}, 5}));
+  EXPECT_EQ(samples.back(), (Sample{{{"key", "other keys"}}, 15}));
 }
 
 TEST(NodeMetricsTest, SaysWhatTheReportSays) {

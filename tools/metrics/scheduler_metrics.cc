@@ -171,7 +171,7 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
   MetricFamily closed =
       MakeFamily("closed_rounds_total", "Rounds of a key that are closed everywhere.", FamilyKind::kCounter);
   for (const StatusView::Key& key : status.keys) {
-    closed.Add({{"key", key.name}}, static_cast<double>(key.closed_rounds));
+    closed.AddOfKey(key.name, static_cast<double>(key.closed_rounds));
   }
   families.push_back(std::move(closed));
   AppendLinks(status, families);
