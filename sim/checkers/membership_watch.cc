@@ -16,6 +16,9 @@ void MembershipWatch::OnSent(const SentMessage& sent) {
     OnPolicy(sent.to, published->slice);
   } else if (const auto* begin = std::get_if<EpochBegin>(&sent.message)) {
     begun_ = std::max(begun_, begin->epoch);
+  } else if (const auto* update = std::get_if<MembershipUpdate>(&sent.message)) {
+    // A restarted scheduler tells who joins of the newest epoch before it says that the next one begins.
+    begun_ = std::max(begun_, update->epoch);
   } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
     begun_ = std::max(begun_, plan->epoch);
     joined_in_.try_emplace(sent.to, plan->epoch);

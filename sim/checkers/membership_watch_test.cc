@@ -60,6 +60,21 @@ TEST_F(MembershipWatchTest, AStartThatJoinsLaterBelongsToNoEarlierEpoch) {
   EXPECT_EQ(watch_.JoinedIn(kB), Epoch(2));
 }
 
+// Epochs began while the storage stood, and nobody has heard of them but by the number.
+TEST_F(MembershipWatchTest, AStartThatJoinedInAnEpochThatNeverBeganForOthersBelongsToNoEarlierOne) {
+  Publish(kA, 1, 2, kB);
+  Publish(kB, 1, 2, kB);
+  watch_.OnProcessStarted(Timestamp(), kB);
+  MembershipUpdate update;
+  update.epoch = Epoch(3);
+  Send(kB, update);
+  EXPECT_EQ(watch_.begun(), Epoch(3));
+  Publish(kB, 1, 2, kB);
+  EXPECT_EQ(watch_.JoinedIn(kB), std::nullopt);
+  Plan(kB, 4);
+  EXPECT_EQ(watch_.JoinedIn(kB), Epoch(4));
+}
+
 TEST_F(MembershipWatchTest, ItSaysWhetherMembersStayedTheSame) {
   for (const uint64_t epoch : {1, 2}) {
     Publish(kA, epoch, 2, kB);
