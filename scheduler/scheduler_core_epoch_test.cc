@@ -316,6 +316,21 @@ TEST_F(SchedulerEpochTest, AReconfigurationWaitsForTheEpochAndIsPlannedForWithTh
   EXPECT_THAT(harness_.Sent<OperatorReply>(kOperator)[0].text, HasSubstr("topology.planner: packed -> star"));
 }
 
+TEST_F(SchedulerEpochTest, AReconfigurationThatHasNoPlanIsRefusedWhenTheEpochHasOneWithoutIt) {
+  KillNode3();
+  const std::string tree_without_n2 = "topology: {planner: custom, trees: [{root: n1, reduce: {n3: n1}}]}\n";
+  harness_.Receive(kOperator, Reconfigure{MeshYaml(3, tree_without_n2), "o.yaml"});
+  EXPECT_THAT(harness_.Sent<OperatorReply>(kOperator), IsEmpty()) << "it waits for the end of the change";
+  harness_.Receive(3, SchedulerHarness::JoinOf(3, 2));
+  harness_.BeginEpoch({1, 2});
+  ASSERT_THAT(harness_.Sent<OperatorReply>(kOperator), SizeIs(1));
+  EXPECT_FALSE(harness_.Sent<OperatorReply>(kOperator)[0].accepted);
+  EXPECT_THAT(harness_.Sent<OperatorReply>(kOperator)[0].text, HasSubstr("there is no such plan"));
+  harness_.ReportProgress({1, 2}, Round(1));
+  harness_.ReportProgress({3}, Round(0), 0);
+  EXPECT_THAT(Plans(1), SizeIs(1));
+}
+
 TEST_F(SchedulerEpochTest, BarriersGoOnWithoutWhoFellOutAndAJoinerCountsFromItsFirst) {
   for (int node : {1, 2, 3}) harness_.Receive(node, BarrierEntered{0});
   for (int node : {1, 2}) harness_.Receive(node, BarrierEntered{1});
@@ -468,10 +483,36 @@ TEST_F(SchedulerLeastEpochTest, WithTooFewMembersTrainingWaits) {
   EXPECT_THAT(Plans(1), SizeIs(1));
 }
 
+TEST_F(SchedulerLeastEpochTest, ARemovalThatLeavesTooFewCanBeUndone) {
+  // The order comes before the epoch begins, or after it.
+  for (const bool is_late : {false, true}) {
+    SCOPED_TRACE(is_late);
+    harness_.Receive(kOperator, RemoveNode{"n3"});
+    harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(3)});
+    if (is_late) harness_.BeginEpoch({1, 2});
+    harness_.Receive(kOperator, Reconfigure{MeshYaml(3, "membership: {least: 3}\n"), "o.yaml"});
+    if (!is_late) harness_.BeginEpoch({1, 2});
+    const OperatorReply reply = harness_.Sent<OperatorReply>(kOperator).back();
+    EXPECT_TRUE(reply.accepted) << reply.text;
+    EXPECT_THAT(reply.text, HasSubstr("may join again: n3"));
+    harness_.Receive(3, SchedulerHarness::JoinOf(3, is_late ? 3 : 2));
+    harness_.BeginEpoch({1, 2});
+    harness_.ReportProgress({1, 2}, Round(1));
+    harness_.ReportProgress({3}, Round(0), 0);
+    EXPECT_THAT(Plans(1), SizeIs(is_late ? 2 : 1));
+  }
+}
+
+constexpr char kChain[] = "links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n";
+
 class SchedulerChainEpochTest : public SchedulerEpochTest {
  protected:
-  SchedulerChainEpochTest()
-      : SchedulerEpochTest("links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n") {}
+  SchedulerChainEpochTest() : SchedulerEpochTest(kChain) {}
+
+  std::optional<OperatorReply> Reply() {
+    const std::vector<OperatorReply> replies = harness_.Sent<OperatorReply>(kOperator);
+    return replies.empty() ? std::nullopt : std::optional(replies.back());
+  }
 };
 
 TEST_F(SchedulerChainEpochTest, WithoutAPlanTheChangeWaitsForTheMissingNode) {
@@ -486,6 +527,44 @@ TEST_F(SchedulerChainEpochTest, WithoutAPlanTheChangeWaitsForTheMissingNode) {
   harness_.ReportProgress({1, 3}, Round(1));
   harness_.ReportProgress({2}, Round(0), 0);
   EXPECT_THAT(Plans(1), SizeIs(1));
+}
+
+TEST_F(SchedulerChainEpochTest, ARemovalThatLeavesNoPlanCanBeUndone) {
+  harness_.Receive(kOperator, RemoveNode{"n2"});
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  harness_.BeginEpoch({1, 3});
+  harness_.ReportProgress({1, 3}, Round(1));
+  EXPECT_TRUE(harness_.HasLog("epoch 2 waits, since there is no plan for its members"));
+  harness_.ForgetSent();
+  harness_.Receive(kOperator, Reconfigure{MeshYaml(3, absl::StrCat(kChain, "topology: {planner: star}\n")), "o.yaml"});
+  ASSERT_TRUE(Reply().has_value());
+  EXPECT_TRUE(Reply()->accepted);
+  EXPECT_THAT(Reply()->text, HasSubstr("no policy yet, since epoch 2 waits (the overlay is disconnected: "));
+  EXPECT_THAT(Reply()->text, HasSubstr("topology.planner: packed -> star; may join again: n2"));
+  // Whether the scheduler is restarted meanwhile or not.
+  SchedulerHarness after(MeshOverlay(3, kChain), harness_.stored());
+  EXPECT_TRUE(after.HasLog("the job goes on as it was reconfigured with o.yaml"));
+  for (const int node : {1, 3}) after.Receive(node, SchedulerHarness::JoinOf(node));
+  for (SchedulerHarness* const harness : {&harness_, &after}) {
+    harness->Receive(2, SchedulerHarness::JoinOf(2, 2));
+    harness->BeginEpoch({1, 3});
+    harness->ReportProgress({1, 3}, Round(1));
+    harness->ReportProgress({2}, Round(0), 0);
+    ASSERT_THAT(harness->Sent<EpochPlan>(1), SizeIs(1));
+    EXPECT_THAT(harness->Sent<PolicyPublished>(1).back().slice.trees, SizeIs(1)) << "of a star";
+  }
+}
+
+TEST_F(SchedulerChainEpochTest, AnOrderThatComesWhileThePlanFailsIsAnswered) {
+  harness_.computes = false;
+  harness_.Receive(kOperator, RemoveNode{"n2"});
+  harness_.BeginEpoch({1, 3});
+  harness_.Receive(kOperator, Reconfigure{MeshYaml(3, kChain), "o.yaml"});
+  // Which is read, while the plan for the epoch is made, and then the plans with it and without it.
+  for (int i = 0; i < 4; ++i) harness_.ComputeWaiting();
+  EXPECT_EQ(harness_.waiting_computations(), 0u);
+  EXPECT_TRUE(Reply()->accepted) << Reply()->text;
+  EXPECT_THAT(Reply()->text, HasSubstr("may join again: n2"));
 }
 
 TEST_F(SchedulerChainEpochTest, ALinkThatIsNeededIsTriedAgain) {

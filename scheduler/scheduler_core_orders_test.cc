@@ -260,6 +260,25 @@ TEST(SchedulerOrdersTest, ARemovedNodesKeyIsWithdrawnAtOnceAndForGood) {
   EXPECT_TRUE(job.Lists("n3b"));
 }
 
+// The scheduler may end between any two records of an order.
+TEST(SchedulerOrdersTest, NoCrashLetsARemovedNodeInWithTheKeyThatTheOrderWithdraws) {
+  Job job;
+  job.Remove();
+  job.Settle();
+  const size_t before = job.scheduler().records().size();
+  job.Reconfigure(KeyedYaml("n3b"));
+  const StoredRecords stored = job.scheduler().stored();
+  ASSERT_GT(stored.tail.size(), before + 1);
+  for (size_t records = before; records <= stored.tail.size(); ++records) {
+    StoredRecords first;
+    first.tail.assign(stored.tail.begin(), stored.tail.begin() + static_cast<std::ptrdiff_t>(records));
+    const SchedulerHarness after(KeyedOverlay(), first);
+    EXPECT_FALSE(std::any_of(after.admitted().begin(), after.admitted().end(),
+                             [](const ListedKey& listed) { return listed.public_key == KeyOf("n3"); }))
+        << "after " << records - before << " of " << stored.tail.size() - before << " records";
+  }
+}
+
 TEST(SchedulerOrdersTest, ALivingNodeKeepsItsFormerKeyUntilItComesWithTheNewOne) {
   Job job;
   job.Reconfigure(KeyedYaml("n3b"));

@@ -360,8 +360,9 @@ void EpochChanger::Plan() {
   std::vector<NodeId> members = table().Members();
   const auto least = static_cast<size_t>(parts_.overlay->membership.least);
   if (members.size() >= std::max<size_t>(1, least)) return parts_.policies->PlanForEpoch(std::move(members), reason_);
-  parts_.policies->DropPlan();
-  parts_.context->LogWarning(absl::StrCat("the job waits: ", WaitsFor()));
+  const std::string why = WaitsFor();
+  parts_.policies->AwaitMembers(why);
+  parts_.context->LogWarning(absl::StrCat("the job waits: ", why));
 }
 
 void EpochChanger::OnEpochReport(NodeId node, const EpochReport& report) {

@@ -49,7 +49,6 @@ void PolicyControl::PlanForEpoch(std::vector<NodeId> members, const std::string&
   DropPlan();
   epoch_members_ = members;
   epoch_reason_ = reason;
-  epoch_failure_.clear();
   if (!reconfigurator_.is_pending()) {
     return Start(Purpose::kEpoch, replanner_.PlanForEpoch(context_->now, std::move(members), reason));
   }
@@ -59,11 +58,19 @@ void PolicyControl::PlanForEpoch(std::vector<NodeId> members, const std::string&
                                           absl::StrCat(reason, ", and ", wanted.Reason()), /*is_for_epoch=*/true));
 }
 
+void PolicyControl::AwaitMembers(const std::string& why) {
+  DropPlan();
+  too_few_ = why;
+  AcceptWithoutPlan();
+}
+
 void PolicyControl::DropPlan() {
   replanner_.DropPlan();
   reconfigurator_.ReturnToPending();
   purpose_ = Purpose::kNone;
   epoch_failure_.clear();
+  joint_failure_.clear();
+  too_few_.clear();
 }
 
 bool PolicyControl::MayReplan() const {
@@ -107,6 +114,7 @@ std::optional<PlanDecision> PolicyControl::OnComputation(ComputationFinished& ev
     if (!reconfigurator_.OnRead(*reading)) return std::nullopt;
     // It may be what a plan for the epoch lacks.
     if (!epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);
+    if (!too_few_.empty()) AcceptWithoutPlan();
     if (!rounds_->is_frozen()) Resume();
     return std::nullopt;
   }
@@ -131,18 +139,41 @@ std::optional<PlanDecision> PolicyControl::OnComputation(ComputationFinished& ev
 }
 
 std::optional<PlanDecision> PolicyControl::FinishEpoch(PlanDecision decision) {
-  if (decision.kind != PlanDecision::Kind::kFail) return decision;
+  if (decision.kind != PlanDecision::Kind::kFail) {
+    if (!joint_failure_.empty()) {
+      reconfigurator_.Refuse(absl::StrCat("there is no such plan: ", std::exchange(joint_failure_, "")));
+    }
+    return decision;
+  }
   if (reconfigurator_.is_planning()) {
-    reconfigurator_.Refuse(absl::StrCat("there is no such plan: ", decision.reason));
+    // Whether it is to blame, a plan without it shows.
+    reconfigurator_.ReturnToPending();
+    joint_failure_ = decision.reason;
+    Start(Purpose::kEpoch, replanner_.PlanForEpoch(context_->now, epoch_members_, epoch_reason_));
+    return std::nullopt;
+  }
+  if (reconfigurator_.is_pending() && joint_failure_.empty()) {
     PlanForEpoch(epoch_members_, epoch_reason_);
     return std::nullopt;
   }
-  epoch_failure_ = decision.reason;
+  epoch_failure_ = joint_failure_.empty() ? decision.reason : std::exchange(joint_failure_, "");
   // There is nothing better to do than to try the links again that are left out.
   replanner_.ReturnLinksBy(context_->now + overlay_->membership.lost_after);
   context_->LogWarning(absl::StrCat("epoch ", job_->epoch().value(),
-                                    " waits, since there is no plan for its members: ", decision.reason));
+                                    " waits, since there is no plan for its members: ", epoch_failure_));
+  AcceptWithoutPlan();
   return decision;
+}
+
+void PolicyControl::AcceptWithoutPlan() {
+  if (!reconfigurator_.is_pending()) return;
+  Reconfiguration done = reconfigurator_.Take();
+  Change(done);
+  context_->Persist(OverlayRecord{done.text});
+  const std::string& why = too_few_.empty() ? epoch_failure_ : too_few_;
+  const std::string outcome = absl::StrCat("no policy yet, since epoch ", job_->epoch().value(), " waits (", why, ")");
+  context_->LogInfo(absl::StrCat(done.Reason(), ": ", outcome));
+  Accept(done, outcome);
 }
 
 void PolicyControl::FinishReplan(PlanDecision decision) {
@@ -166,30 +197,34 @@ void PolicyControl::FinishReplan(PlanDecision decision) {
 
 void PolicyControl::Adopt(PlanDecision decision) {
   std::optional<Reconfiguration> done;
-  std::string more;
   if (reconfigurator_.is_planning()) {
     done = reconfigurator_.Take();
-    more = Change(*done);
+    Change(*done);
   }
   publisher_.Put(std::move(decision.policy), std::move(decision.reason), decision.view,
                  done.has_value() ? std::optional(done->text) : std::nullopt);
   UseNewest();
   replanner_.OnAdopted(context_->now, decision.view);
-  if (!done.has_value()) return;
-  if (!members_->IsOperator(reconfigurator_.connection())) more += "; the key that gave this order counts no more";
-  reconfigurator_.Accept(*done, publisher_.last_version(), more);
-  // After the answer, which would have no way to an asker who is listed no more.
-  members_->PublishKeys();
+  if (done.has_value()) Accept(*done, absl::StrCat("policy ", publisher_.last_version().value()));
 }
 
-std::string PolicyControl::Change(Reconfiguration& done) {
+void PolicyControl::Change(Reconfiguration& done) {
   done.overlay.low_bit = overlay_->low_bit;
   *overlay_ = std::move(done.overlay);
   replanner_.OnReconfigured(context_->now, *overlay_, std::move(done.believed), std::move(done.planner_config));
   members_->AddNodes();
   rounds_->SetNodeNames(NodeNames(*overlay_));
+}
+
+void PolicyControl::Accept(const Reconfiguration& done, const std::string& outcome) {
+  // After the record of the overlay: without it keys would count again that the overlay withdraws.
   const std::vector<std::string> back = members_->LetRemovedIn();
-  return back.empty() ? "" : absl::StrCat("; may join again: ", absl::StrJoin(back, ", "));
+  std::string text = absl::StrCat(outcome, ": ", done.changes);
+  if (!back.empty()) absl::StrAppend(&text, "; may join again: ", absl::StrJoin(back, ", "));
+  if (!members_->IsOperator(reconfigurator_.connection())) text += "; the key that gave this order counts no more";
+  reconfigurator_.Accept(std::move(text));
+  // After the answer, which would have no way to an asker who is listed no more.
+  members_->PublishKeys();
 }
 
 void PolicyControl::Announce() {

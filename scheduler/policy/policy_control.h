@@ -11,7 +11,10 @@
 // - At most one plan is being made. A plan for another epoch makes the one before void, and so does a reconfiguration
 //   where nobody has ordered that. The computation of a void plan ends early, so that none waits for it.
 // - While membership changes nothing but the plan for the epoch is made.
-// - A reconfiguration that waits when the plan for an epoch is made is planned for with it.
+// - A reconfiguration that waits when the plan for an epoch is made is planned for with it. When there is a plan
+// without
+//   it alone, it is refused; when there is none either way, it counts from then on: it may let those in who are
+//   missing.
 #ifndef BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_
 #define BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_
 
@@ -51,6 +54,8 @@ class PolicyControl {
   void PlanForEpoch(std::vector<NodeId> members, const std::string& reason);
   // Makes the plan that is being made void.
   void DropPlan();
+  // DropPlan, and there will be none before another epoch, because of `why`.
+  void AwaitMembers(const std::string& why);
   // Takes the measurements of links that leave `from`, and plans again if they give a reason. INVALID_ARGUMENT names
   // what is wrong with one of them.
   absl::Status OnLinkReport(NodeId from, const std::vector<NodeReport::Link>& links);
@@ -108,9 +113,12 @@ class PolicyControl {
   void FinishReplan(PlanDecision decision);
   void FinishReconfiguration(PlanDecision decision);
   std::optional<PlanDecision> FinishEpoch(PlanDecision decision);
-  // Changes to the overlay that was planned for, and lets nodes in that it names. Returns what to tell the operator
-  // besides.
-  std::string Change(Reconfiguration& done);
+  // Puts the reconfiguration that waits into force, if there is one, although there is no plan for the epoch.
+  void AcceptWithoutPlan();
+  // Changes to the overlay that is wanted.
+  void Change(Reconfiguration& done);
+  // Lets all in that were removed, and tells the operator that it is done. REQUIRES: its overlay is recorded.
+  void Accept(const Reconfiguration& done, const std::string& outcome);
   // Binds rounds to the newest policy from now on.
   void UseNewest();
 
@@ -128,6 +136,8 @@ class PolicyControl {
   std::vector<NodeId> epoch_members_;
   std::string epoch_reason_;
   std::string epoch_failure_;
+  std::string joint_failure_;  // why there is no plan with the reconfiguration that waits, while one without is made
+  std::string too_few_;        // why no plan is made for this epoch
   const RouteSource* routes_ = nullptr;
   bool has_reviewed_rounds_ = false;
 };

@@ -74,9 +74,8 @@ Reconfiguration Reconfigurator::Take() {
   return *std::exchange(pending_, std::nullopt);
 }
 
-void Reconfigurator::Accept(const Reconfiguration& done, PolicyVersion policy, const std::string& more) {
-  context_->outbox.Send(connection_,
-                        OperatorReply{true, absl::StrCat("policy ", policy.value(), ": ", done.changes, more)});
+void Reconfigurator::Accept(std::string text) {
+  context_->outbox.Send(connection_, OperatorReply{true, std::move(text)});
 }
 
 void Reconfigurator::Refuse(const std::string& why) {

@@ -4,7 +4,7 @@
 // Invariants:
 // - At most one reconfiguration is read or pending.
 // - Every request is answered once: refused here or by Refuse, or accepted by Accept.
-// - Nothing changes before the plan has succeeded.
+// - Nothing changes here: PolicyControl says when the pending one counts.
 #ifndef BANYAN_SCHEDULER_POLICY_RECONFIGURATOR_H_
 #define BANYAN_SCHEDULER_POLICY_RECONFIGURATOR_H_
 
@@ -49,11 +49,10 @@ class Reconfigurator {
   const Reconfiguration& BeginPlanning();
   // Its plan is void, and must be made again.
   void ReturnToPending() { is_planning_ = false; }
-  // Hands over the pending one, whose plan has succeeded; Accept must follow. REQUIRES: one is pending.
+  // Hands over the pending one, which counts from now on; Accept must follow. REQUIRES: one is pending.
   Reconfiguration Take();
-  // Tells the operator of the one taken last that it is in force with this policy.
-  // `more`: what else there is to say.
-  void Accept(const Reconfiguration& done, PolicyVersion policy, const std::string& more = "");
+  // Tells the operator of the one taken last that it is in force.
+  void Accept(std::string text);
   // Refuses the one that is read or pending, if there is one.
   void Refuse(const std::string& why);
 

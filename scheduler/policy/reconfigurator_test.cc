@@ -88,9 +88,9 @@ TEST_F(ReconfiguratorTest, SaysWhyItPlansAndWhatHasChanged) {
   EXPECT_FALSE(reconfigurator_.is_pending());
   EXPECT_EQ(done.overlay.topology.planner, "star");
   EXPECT_EQ(done.text, (OverlayText{MeshYaml(2, kStar), "new.yaml"}));
-  reconfigurator_.Accept(done, PolicyVersion(7));
-  EXPECT_THAT(mesh_.Sent<OperatorReply>(kOperator),
-              ElementsAre(OperatorReply{true, "policy 7: topology.planner: packed -> star"}));
+  EXPECT_EQ(done.changes, "topology.planner: packed -> star");
+  reconfigurator_.Accept("policy 7");
+  EXPECT_THAT(mesh_.Sent<OperatorReply>(kOperator), ElementsAre(OperatorReply{true, "policy 7"}));
   EXPECT_TRUE(Request(MeshYaml(2))) << "the next one has its turn";
 }
 

@@ -140,6 +140,12 @@ class Replay {
     return is_change ? absl::OkStatus() : absl::DataLossError("a removal that changes nothing");
   }
 
+  absl::Status operator()(OverlayRecord record) {
+    if (!state_.is_running()) return absl::DataLossError("an overlay for a job that does not run");
+    state_.overlay = std::move(record.overlay);
+    return absl::OkStatus();
+  }
+
   absl::Status operator()(const LeaveRecord& record) {
     const auto member = std::find_if(state_.members.begin(), state_.members.end(),
                                      [&record](const EpochMember& candidate) { return candidate.node == record.node; });

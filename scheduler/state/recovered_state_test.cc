@@ -226,6 +226,12 @@ TEST(RecoveredStateTest, KnowsWhoWasRemoved) {
   EXPECT_FALSE(Replay(RunningJob({back})).ok());
 }
 
+TEST(RecoveredStateTest, AnOverlayMayCountWithoutAPolicy) {
+  const OverlayRecord record = {{"nodes: []", "o.yaml"}};
+  EXPECT_EQ(Replay(RunningJob({record}))->overlay, record.overlay);
+  EXPECT_EQ(Replay({TermRecord{Term(1), "test"}, record}).status().code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(RecoveredStateTest, RefusesAnotherJobAndMovedNodes) {
   EXPECT_THAT(std::string(Replay({TermRecord{Term(1), "other"}}).status().message()),
               HasSubstr("of job 'other', not of 'test'"));

@@ -140,6 +140,7 @@ struct Encoder {
     to.mutable_left()->set_node(record.node.value());
     to.mutable_left()->set_is_asked_for(record.is_asked_for);
   }
+  void operator()(const OverlayRecord& record) { FillOverlay(record.overlay, *to.mutable_overlay()); }
   void operator()(const SettingsRecord& record) { FillSettings(record.settings, *to.mutable_settings()); }
   void operator()(const SummaryRecord& record) {
     state::Summary& summary = *to.mutable_summary();
@@ -368,6 +369,8 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return StateRecord(LeaveRecord{NodeId(message.left().node()), message.left().is_asked_for()});
     case state::StateRecord::kSettings:
       return StateRecord(SettingsRecord{ReadSettings(message.settings())});
+    case state::StateRecord::kOverlay:
+      return StateRecord(OverlayRecord{{message.overlay().yaml(), message.overlay().file_name()}});
     case state::StateRecord::kCut:
       return ReadCut(message.cut());
     case state::StateRecord::kSummary:

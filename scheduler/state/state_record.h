@@ -153,6 +153,12 @@ struct RemovedRecord {
   friend bool operator==(const RemovedRecord&, const RemovedRecord&) = default;
 };
 
+// A reconfiguration counts from now on, without a policy of its own.
+struct OverlayRecord {
+  OverlayText overlay;
+  friend bool operator==(const OverlayRecord&, const OverlayRecord&) = default;
+};
+
 // A member has left on purpose.
 struct LeaveRecord {
   NodeId node;
@@ -201,7 +207,7 @@ struct SummaryRecord {
 
 using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
                                  BarrierRecord, EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord,
-                                 CutRecord, LeaveRecord, SettingsRecord>;
+                                 CutRecord, LeaveRecord, SettingsRecord, OverlayRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS

@@ -23,7 +23,7 @@ TEST(StateRecordTest, RefusesWhatIsNoRecord) {
   EXPECT_EQ(DecodeStateRecord("").status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(DecodeStateRecord("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
   // A field that a later version might have.
-  EXPECT_EQ(DecodeStateRecord(std::string("\x8a\x01\x00", 3)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeStateRecord(std::string("\x92\x01\x00", 3)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(StateRecordTest, ACutOfAllKeysHasTheSizeOfOneOfOne) {

@@ -10,6 +10,22 @@
 namespace banyan {
 namespace {
 
+// Returns whether those who are not `gone` have a way to each other over links.
+bool StayConnected(const FaultPlanOptions& options, const std::set<NodeId>& gone) {
+  std::set<NodeId> left;
+  for (uint32_t id = 1; id <= options.workers.size(); ++id) left.insert(NodeId(id));
+  for (const NodeId node : gone) left.erase(node);
+  if (left.empty()) return false;
+  std::vector<NodeId> reached = {*left.begin()};
+  left.erase(left.begin());
+  for (size_t next = 0; next < reached.size(); ++next) {
+    for (const auto& [from, to] : options.links) {
+      if (from == reached[next] && left.erase(to) > 0) reached.push_back(to);
+    }
+  }
+  return left.empty();
+}
+
 class Drawing {
  public:
   Drawing(const FaultPlanOptions& options, Random* random)
@@ -161,21 +177,6 @@ class Drawing {
 };
 
 }  // namespace
-
-bool StayConnected(const FaultPlanOptions& options, const std::set<NodeId>& gone) {
-  std::set<NodeId> left;
-  for (uint32_t id = 1; id <= options.workers.size(); ++id) left.insert(NodeId(id));
-  for (const NodeId node : gone) left.erase(node);
-  if (left.empty()) return false;
-  std::vector<NodeId> reached = {*left.begin()};
-  left.erase(left.begin());
-  for (size_t next = 0; next < reached.size(); ++next) {
-    for (const auto& [from, to] : options.links) {
-      if (from == reached[next] && left.erase(to) > 0) reached.push_back(to);
-    }
-  }
-  return left.empty();
-}
 
 std::vector<Fault> DrawFaults(const FaultPlanOptions& options, Random* random) {
   BANYAN_CHECK(!options.kinds.empty() && !options.workers.empty());

@@ -3,7 +3,6 @@
 #define BANYAN_SIM_FAULTS_FAULT_PLAN_H_
 
 #include <cstdint>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -26,9 +25,6 @@ struct FaultPlanOptions {
   // other. Faults that change membership lift it.
   absl::Duration longest_in_all = absl::Seconds(1);
 };
-
-// Those who are not `gone` have a way to each other over links.
-bool StayConnected(const FaultPlanOptions& options, const std::set<NodeId>& gone);
 
 // In order of time. At most a third of the nodes leave for good or start late. Those who stay are connected by links.
 std::vector<Fault> DrawFaults(const FaultPlanOptions& options, Random* random);

@@ -119,6 +119,7 @@ inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
     {24, "all members fell out while the storage of the scheduler stood"},
     {50, "all members fell out while the storage of the scheduler stood"},
     {66, "all members fell out while the storage of the scheduler stood"},
+    {226, "a removal that left no way between the others could not be undone"},
     {211, "the checker took who joined in an epoch that nobody heard of for a member of the one before"},
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -66,7 +65,6 @@ void ForBothWays(const Fault& fault, Cluster* cluster, const std::function<void(
 std::vector<Fault> DrawRoughFaults(const FaultPlanOptions& options, Random* random) {
   BANYAN_CHECK(!options.kinds.empty() && !options.links.empty());
   std::vector<Fault> faults;
-  std::set<NodeId> removed;
   for (int i = 0; i < options.faults; ++i) {
     Fault fault;
     fault.at = Between(options.first, options.last, random);
@@ -77,12 +75,6 @@ std::vector<Fault> DrawRoughFaults(const FaultPlanOptions& options, Random* rand
     fault.is_silent = random->Chance(0.2);
     switch (fault.kind) {
       case FaultKind::kRemoveNode:
-        // A reconfiguration is refused while there is no plan for those who are there.
-        removed.insert(fault.node);
-        if (!StayConnected(options, removed)) {
-          removed.erase(fault.node);
-          continue;
-        }
         if (random->Chance(0.5)) {
           faults.push_back(Companion(FaultKind::kRestartScheduler, kSchedulerNode, fault.at, options, random));
         }

@@ -88,6 +88,7 @@ std::vector<StateRecord> StateRecordSamples() {
           EpochPlanRecord{},
           RemovedRecord{NodeId(3), false},
           RemovedRecord{NodeId(3), true},
+          OverlayRecord{{"nodes: []", "o.yaml"}},
           SummaryRecord{Epoch(3),
                         PolicyVersion(9),
                         {NodeId(1), NodeId(4)},
