@@ -161,10 +161,15 @@ class PathJudge {
   void Loss() {
     const bool is_lossy = facts_.resent_fraction > kNotableLoss && facts_.round_trip > kShortRoundTrip;
     const bool is_bbr = facts_.congestion_control == kBbr;
-    Add("loss", !is_lossy || is_bbr, absl::StrFormat("%.1f%%", 100 * facts_.resent_fraction),
-        absl::StrFormat(
-            "%.1f%% of the packets were sent again, under %s", 100 * facts_.resent_fraction,
-            facts_.congestion_control.empty() ? "an unknown congestion control" : facts_.congestion_control),
+    // A hint alone: what overtakes may be taken for lost.
+    const bool is_reordered = facts_.overtakings > 0;
+    Add("loss", !is_lossy || is_bbr,
+        absl::StrFormat("%.1f%%%s", 100 * facts_.resent_fraction, is_reordered ? ", reordered" : ""),
+        absl::StrFormat("%.1f%% of the packets were sent again, under %s%s", 100 * facts_.resent_fraction,
+                        facts_.congestion_control.empty() ? "an unknown congestion control" : facts_.congestion_control,
+                        is_reordered ? absl::StrCat("; packets overtook each other (", facts_.overtakings,
+                                                    " times seen), as over a bundle of links, which may cost rate")
+                                     : ""),
         "with losses on a long path only BBR keeps the rate: modprobe tcp_bbr; sysctl "
         "net.ipv4.tcp_congestion_control=bbr");
   }

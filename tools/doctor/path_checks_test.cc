@@ -105,6 +105,18 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"idle", "forgets connections",
               [](auto& facts) { facts.idle = absl::DeadlineExceededError("nothing moved"); }}));
 
+TEST(PathChecksTest, PacketsThatOvertakeEachOtherAreAHint) {
+  PathFacts facts = Healthy();
+  facts.overtakings = 3;
+  bool is_told = false;
+  for (const CheckResult& result : CheckPath(facts, Expected())) {
+    EXPECT_TRUE(result.ok) << result.text;
+    is_told = is_told || (result.name == "loss:n2" && result.value == "0.0%, reordered" &&
+                          absl::StrContains(result.text, "packets overtook each other (3 times seen)"));
+  }
+  EXPECT_TRUE(is_told);
+}
+
 TEST(PathChecksTest, LossesHurtNobodyUnderBbrOrOnAShortPath) {
   PathFacts facts = Healthy();
   facts.resent_fraction = 0.02;

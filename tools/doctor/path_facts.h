@@ -34,6 +34,7 @@ struct PathFacts {
   int path_mtu = 0;  // bytes; 0 where the kernel does not say
   std::string congestion_control;
   double resent_fraction = 0;  // of the segments that were sent
+  int overtakings = 0;         // as the kernel has seen packets overtake each other on their way there
   std::string call_back;       // kCanCall, or why the other side cannot call this site
   std::optional<double> rate_there_bps;
   std::optional<double> rate_back_bps;

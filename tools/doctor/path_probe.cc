@@ -118,6 +118,7 @@ void ReadKernel(int fd, PathFacts& facts) {
   socklen_t size = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && info.tcpi_segs_out > 0) {
     facts.resent_fraction = static_cast<double>(info.tcpi_total_retrans) / info.tcpi_segs_out;
+    facts.overtakings = static_cast<int>(info.tcpi_reord_seen);
     facts.path_mtu = static_cast<int>(info.tcpi_pmtu);
   }
   facts.congestion_control = CongestionControlOf(fd);
