@@ -68,6 +68,7 @@ class Session:
     worker: int = 0
     aggregation_op: str = "mean"  # what a round's result is: "mean", "sum", or an optimizer's name for parameters
     may_leave_out: bool = False  # rounds may be without other workers' gradients, each key's without others
+    _late_after = 0  # the last round before this worker's inits, until it has said what it shares of the training state
 
     def __init__(self) -> None:
         self.error: Optional[Error] = None  # the last one that an operation ended with
@@ -107,6 +108,7 @@ class Session:
         ticket = self._start("init_group", group, read, written, None, names=list(values))
         self._types.update({name: read[0].type for name in (group, *values) if read})
         ticket.wait(timeout)
+        self._late_after = max(self._late_after, ticket.round)
 
     # --- rounds ---
 
@@ -352,6 +354,7 @@ class LibrarySession(Session):
         memory = (c_void_p * len(views))(*(address for address, _, _ in views))
         sizes = (c_size_t * len(views))(*(size for _, size, _ in views))
         self._raise(self._library.banyan_share_state(self._handle.value, len(views), names, memory, sizes))
+        self._late_after = 0
         self._state = views  # in place until the session is closed
 
     def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:

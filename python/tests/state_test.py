@@ -190,6 +190,29 @@ class LateTest(unittest.TestCase):
         gradients, _ = self.run_both(first, late)
         self.assertEqual(gradients, {3.0})
 
+    def test_without_a_state_local_updates_say_so_at_the_first_step(self):
+        def trained(session):
+            net = nn.Linear(2, 1, bias=False)
+            inner = torch.optim.SGD(net.parameters(), lr=0.1)
+            bt.DiLoCo(session, net, inner, sync_every=2, timeout=_SECONDS)
+            return inner
+
+        def first(session, is_under_way, is_done):
+            inner = trained(session)
+            for step in itertools.count():
+                inner.step()
+                if step == 5:
+                    is_under_way.set()
+                if step > 5 and is_done.wait(0.01):
+                    break
+
+        def late(session, is_under_way, is_done):
+            inner = trained(session)
+            with self.assertRaisesRegex(banyan.FailedPrecondition, r"past round \d+, .* bt.State\(...\).sync\(\)"):
+                inner.step()
+
+        self.run_both(first, late)
+
     def test_running_means_are_synchronised_with_who_comes_late(self):
         ends = [sys.maxsize]
 

@@ -162,6 +162,12 @@ class DiLoCo:
 
     def _on_step(self) -> None:
         self.local_step += 1
+        if self.local_step == 1 and getattr(self._job, "_late_after", 0) > 0:
+            # Else it would hear that at its first synchronisation.
+            raise FailedPrecondition(
+                f"{type(self).__name__}: the job is past round {self._job._late_after}, and this worker has not got its "
+                "training state: call bt.State(...).sync() before the first step, or job.share_state({}) to begin without"
+            )
         for i, fragment in enumerate(self.fragments):
             if self.local_step % self.sync_every == i * self.sync_every // len(self.fragments):
                 fragment.due += 1
