@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 from .errors import InvalidArgument
 
-_ABI_VERSION = 6
+_ABI_VERSION = 7
 
 
 class SessionOptions(Structure):
@@ -85,6 +85,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_last_error": (c_char_p, []),
     "banyan_session_open": (c_int, [POINTER(SessionOptions), POINTER(c_void_p)]),
     "banyan_session_close": (c_int, [c_void_p, c_double]),
+    "banyan_session_abandon": (c_int, [c_void_p, c_double]),
     "banyan_session_free": (None, [c_void_p]),
     "banyan_session_node_name": (c_char_p, [c_void_p]),
     "banyan_session_aggregation_op": (c_char_p, [c_void_p]),

@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import logging
 import operator
+import sys
 import threading
 import time
 import warnings
@@ -35,9 +36,11 @@ _open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
 
 @atexit.register
 def _close_all() -> None:
+    # The interpreter keeps the exception by which a program ends; at a prompt, that of an earlier line.
+    failed = getattr(sys, "last_value", None) is not None and not hasattr(sys, "ps1")
     for session in list(_open_sessions):
         try:
-            session.close()
+            session._end(_CLOSE_SECONDS, in_order=not failed)
         except Error as error:  # the others are closed all the same
             _log.warning("%s", error)
 
@@ -218,14 +221,21 @@ class Session:
     def close(self, timeout: float = _CLOSE_SECONDS) -> None:
         """Says good-bye. Operations and calls that run end with Cancelled. May be called again, and by the interpreter's end.
 
+        A program that ends by an exception, or leaves a `with` of the session by one, says none: it counts as one that
+        died, and its node waits for another one in its place.
+
         Raises Timeout where a call of another thread has not returned after `timeout` seconds: call it again.
         """
 
     def __enter__(self) -> "Session":
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        self.close()
+    def __exit__(self, kind: Optional[type], *_: Any) -> None:
+        self._end(_CLOSE_SECONDS, in_order=kind is None or issubclass(kind, SystemExit))
+
+    def _end(self, timeout: float, *, in_order: bool) -> None:
+        """Closes the session, or ends it as a process that dies."""
+        self.close(timeout)
 
     def _note(self, error: Error) -> None:
         self.error = error
@@ -380,11 +390,15 @@ class LibrarySession(Session):
         if threading.current_thread() is self._thread:  # in a callback, whose end closing waits for
             threading.Thread(target=self.close, args=(timeout,), name="banyan close", daemon=True).start()
             return
+        self._end(timeout, in_order=True)
+
+    def _end(self, timeout: float, *, in_order: bool) -> None:
         with self._lock:
             if self._closed:
                 return
             self._closed = True
-        code = self._library.banyan_session_close(self._handle.value, timeout)
+        end = self._library.banyan_session_close if in_order else self._library.banyan_session_abandon
+        code = end(self._handle.value, timeout)
         if code != 0:
             self._closed = False
             raise make_error(code, last_error(), node=self.node)

@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from array import array
@@ -300,6 +301,17 @@ session.close()
 """
 
 
+_FAILS = """
+import sys
+import banyan
+session = banyan.join(sys.argv[1], timeout=300)
+if sys.argv[2] == "in a with":
+    with session:
+        raise ValueError("as a test")
+raise ValueError("as a test")
+"""
+
+
 _CRASHES = """
 import sys
 from banyan.testing import LocalJob
@@ -319,6 +331,17 @@ class ExitTest(unittest.TestCase):
         self.assertEqual(select.select([guard], [], [], 300)[0], [guard])
         self.assertFalse(os.path.exists(folder))
         os.close(guard)
+
+    def test_a_program_that_fails_has_not_done_its_work(self):
+        for where in "in a with", "at the end":
+            with LocalJob(nodes=2) as job, tempfile.TemporaryDirectory() as folder:
+                socket = f"unix:{folder}/n1"
+                with banyan.LocalNode("n1", job.scheduler, worker_socket=socket):
+                    arguments = [sys.executable, "-c", _FAILS, socket, where]
+                    program = subprocess.run(arguments, stderr=subprocess.PIPE, timeout=300, check=False)
+                    self.assertIn(b"ValueError: as a test", program.stderr)
+                    # Else its node would have left the job with it.
+                    banyan.join(socket, timeout=300).close()
 
     def test_the_interpreter_ends_with_operations_under_way(self):
         with LocalJob(nodes=2) as job:

@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 6
+#define BANYAN_ABI_VERSION 7
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -89,6 +89,9 @@ BANYAN_API int banyan_session_open(const banyan_session_options* options, banyan
 // and all from here on. Waits until these have returned, at most for `seconds`: BANYAN_DEADLINE_EXCEEDED says to call
 // it again.
 BANYAN_API int banyan_session_close(banyan_session* session, double seconds);
+// The same without a good-bye, for a program that ends by an error: the node takes the worker for dead, as it takes one
+// whose process ends without closing, and waits for another one in its place.
+BANYAN_API int banyan_session_abandon(banyan_session* session, double seconds);
 // Closes the session, if that has not been done, and ends the handle. Not from a callback. NULL is nothing.
 BANYAN_API void banyan_session_free(banyan_session* session);
 // Returns the node's name, as it named itself; there until the handle ends.

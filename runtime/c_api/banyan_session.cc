@@ -96,6 +96,11 @@ int banyan_session_close(banyan_session* session, double seconds) {
   return Report(session->handle.Close(DurationOf(seconds)));
 }
 
+int banyan_session_abandon(banyan_session* session, double seconds) {
+  if (session == nullptr) return ReportMissing(__func__, "a session");
+  return Report(session->handle.Close(DurationOf(seconds), /*in_order=*/false));
+}
+
 void banyan_session_free(banyan_session* session) {
   // In a forked child it stays: its locks may be held by threads that the child does not have.
   if (session != nullptr && session->handle.IsHere()) delete session;

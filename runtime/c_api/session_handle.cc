@@ -88,7 +88,7 @@ int SessionHandle::Start(const banyan_call_options* options, banyan_ticket** tic
   }));
 }
 
-absl::Status SessionHandle::Close(absl::Duration timeout) {
+absl::Status SessionHandle::Close(absl::Duration timeout, bool in_order) {
   if (!home_.IsHere()) return absl::OkStatus();
   std::unique_ptr<Session> session;
   {
@@ -98,7 +98,7 @@ absl::Status SessionHandle::Close(absl::Duration timeout) {
       // Calls of other threads end by it.
       ++users_;
       lock.unlock();
-      open->Close();
+      in_order ? open->Close() : open->Abandon();
       lock.lock();
       if (--users_ == 0) changed_.notify_all();
     }

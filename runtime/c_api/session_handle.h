@@ -57,7 +57,8 @@ class SessionHandle {
   int Start(const banyan_call_options* options, banyan_ticket** ticket,
             absl::FunctionRef<Ticket(Session& session, PushOptions options, DataType type)> start);
   // Ends the session and the calls that other threads are in. DEADLINE_EXCEEDED when they still use it after `timeout`.
-  absl::Status Close(absl::Duration timeout);
+  // In order, or as a process that dies.
+  absl::Status Close(absl::Duration timeout, bool in_order = true);
 
  private:
   DoneCallback CallbackOf(const banyan_call_options& options, std::shared_ptr<TicketRecord> record) const;

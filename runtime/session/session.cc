@@ -78,6 +78,10 @@ void Session::Close() {
   if (core_->IsHere()) core_->SayGoodBye();
 }
 
+void Session::Abandon() {
+  if (core_->IsHere()) core_->Abandon();
+}
+
 Ticket Session::Init(absl::string_view key, ConstTensorView values, TensorView agreed, CallOptions options) {
   return Ticket(core_->Init(key, values, agreed, SettingsOf(std::move(options))));
 }

@@ -166,6 +166,9 @@ class Session {
   ~Session();
   // Says good-bye now: calls that other threads are in, and later ones, end with CANCELLED too. Idempotent.
   void Close();
+  // The same without a good-bye, for a program that ends by an error: the node takes the worker for dead, and waits for
+  // another one in its place.
+  void Abandon();
 
   // Makes the key known with as many elements as `values` has, of their type. Every worker of every node calls it once
   // per key. The values of the lowest worker of the lowest node win; all get them, in `agreed` (of the same size and

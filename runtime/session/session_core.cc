@@ -74,7 +74,7 @@ void SessionCore::Close() {
   make_.StopCallbacks();
 }
 
-void SessionCore::SayGoodBye() {
+void SessionCore::End(bool in_order) {
   make_.StopAsking();
   absl::Status failure;
   {
@@ -89,12 +89,13 @@ void SessionCore::SayGoodBye() {
     // Callbacks that wait for room end.
     keys_->changed.notify_all();
     // Pushes without a ticket that is waited for must not look like a death.
-    keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(std::min(kFarewell, patience_.answer)), [this] {
+    const absl::Duration patience = in_order ? std::min(kFarewell, patience_.answer) : absl::ZeroDuration();
+    keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(patience), [this] {
       return std::none_of(calls_.begin(), calls_.end(), [](const auto& call) { return call.second.prompt; });
     });
   }
   // A node that has gone, or has stopped, needs no good-bye.
-  (void)port_->TrySend(WorkerGoodBye{}, std::min(kFarewell, patience_.answer));
+  if (in_order) (void)port_->TrySend(WorkerGoodBye{}, std::min(kFarewell, patience_.answer));
   port_->Close();
   EndCalls(absl::CancelledError("the session was closed"), /*may_try_again=*/false);
 }

@@ -90,7 +90,9 @@ class SessionCore {
     return operation;
   }
   // Says good-bye and ends what still runs with CANCELLED, and all that is started from here on. Idempotent.
-  void SayGoodBye();
+  void SayGoodBye() { End(/*in_order=*/true); }
+  // The same without a good-bye, as a process ends that dies: its node waits for another worker.
+  void Abandon() { End(/*in_order=*/false); }
   // Says good-bye, and returns when the last callback has run. REQUIRES: no callback calls this, and no other thread is
   // in a call. Idempotent.
   void Close();
@@ -105,6 +107,8 @@ class SessionCore {
   SessionGroups& groups() { return groups_; }
 
  private:
+  void End(bool in_order);
+
   enum class CallType { kAttach, kOpen, kTensor, kPlain };
   struct Call {
     CallType type = CallType::kPlain;

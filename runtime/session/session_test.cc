@@ -396,6 +396,15 @@ TEST_P(SessionTest, ClosingEndsWhatRunsWithCancelled) {
   EXPECT_EQ(Detached(1), std::vector<bool>{false}) << "the round cannot finish without this worker";
 }
 
+TEST_P(SessionTest, AnAbandonedSessionIsThatOfADeadWorker) {
+  StartNode();
+  auto session = Open();
+  session->Abandon();
+  EXPECT_EQ(session->Barrier().Wait(kLong).code(), absl::StatusCode::kCancelled);
+  session.reset();
+  EXPECT_EQ(Detached(1), std::vector<bool>{false});
+}
+
 TEST_P(SessionTest, ASessionThatClosesAfterItsLastPushLeavesCleanly) {
   StartNode();
   auto session = Open();
