@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "compression/kernels/brain_float.h"
 #include "compression/kernels/half_float.h"
 #include "core/check.h"
 

@@ -34,7 +34,7 @@ struct Encoding {
   // Of a prefix-decodable codec: how many levels are written, 0 for all.
   int levels = 0;
   // Of a prefix-decodable codec: elements that are cut together, 0 for as many as suit a chunk
-  // (trimmable/range_layout.h).
+  // (trimmable/prefix_codec.h).
   int64_t range_elements = 0;
   // Not the codec's business: whoever encodes takes them first.
   NetSenseSteps netsense = {};

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/vector_math.h"
 #include "core/check.h"
 

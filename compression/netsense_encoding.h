@@ -2,7 +2,7 @@
 //
 //   1. quantize: if ratio < quantize_below and the norm of the values > quantize_rms: halves, ratio = min(1, 2 * ratio)
 //   2. prune:    the gradients of the smallest weights, a share of 0.5 * (1 - ratio), stay behind
-//   3. sparsify: top-k of the rest with that ratio (topk_codec.h)
+//   3. sparsify: top-k of the rest with that ratio (topk_codec.cc)
 //
 // What stays behind, the roundings of halves included, is what error feedback keeps (error_feedback.h). What the paper
 // leaves open, and what holds here:

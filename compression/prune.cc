@@ -5,8 +5,8 @@
 
 #include "compression/codecs/sparse_values.h"
 #include "compression/codecs/stratified_choice.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/magnitudes.h"
-#include "compression/kernels/vector_clones.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -1,8 +1,7 @@
-#include "compression/codecs/fp16_codec.h"
-
 #include <cmath>
 #include <vector>
 
+#include "compression/codecs/codecs.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"

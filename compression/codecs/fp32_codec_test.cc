@@ -1,8 +1,7 @@
-#include "compression/codecs/fp32_codec.h"
-
 #include <cmath>
 #include <vector>
 
+#include "compression/codecs/codecs.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

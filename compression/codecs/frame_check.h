@@ -1,4 +1,4 @@
-// The checks that every codec makes of a frame that a peer sent, before it looks at the bytes. Pure functions.
+// The checks that codecs make of a frame that a peer sent, before they decode it. Pure functions.
 #ifndef BANYAN_COMPRESSION_CODECS_FRAME_CHECK_H_
 #define BANYAN_COMPRESSION_CODECS_FRAME_CHECK_H_
 
@@ -19,6 +19,11 @@ absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header,
 // Checks that `frame` has exactly `expected_bytes` bytes. `codec` names the codec for the error.
 absl::Status CheckFrameBytes(absl::string_view codec, const FrameHeader& header, const Buffer& frame,
                              int64_t expected_bytes);
+
+// Checks the scales of blocks, which several codecs write as float32 at the start of a frame, at any alignment: finite
+// and not negative, or not-a-number for a block that had something in it that is not finite. `codec` names the codec
+// for the error.
+absl::Status CheckScales(absl::string_view codec, const uint8_t* scales, int64_t count);
 
 }  // namespace banyan
 

@@ -1,7 +1,6 @@
-#include "compression/codecs/int4_codec.h"
-
 #include <vector>
 
+#include "compression/codecs/codecs.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"

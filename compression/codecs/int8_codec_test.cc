@@ -1,7 +1,6 @@
-#include "compression/codecs/int8_codec.h"
-
 #include <vector>
 
+#include "compression/codecs/codecs.h"
 #include "compression/testing/testing_round_trip.h"
 #include "gtest/gtest.h"
 

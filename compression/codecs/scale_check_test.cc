@@ -1,9 +1,8 @@
-#include "compression/codecs/scale_check.h"
-
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "compression/codecs/frame_check.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

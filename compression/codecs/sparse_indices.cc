@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_format.h"
 #include "compression/kernels/bit_writer.h"
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compression/codecs/int4_codec.h"
-#include "compression/codecs/int8_codec.h"
+#include "compression/codecs/codecs.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
@@ -96,12 +95,9 @@ TEST_P(StochasticQuantizationTest, BadScalesAreRefused) {
   EXPECT_FALSE(codec().Check(headers[0], frame, 2).ok());
 }
 
-const Int8Codec kInt8;
-const Int4Codec kInt4;
-
 INSTANTIATE_TEST_SUITE_P(All, StochasticQuantizationTest,
-                         testing::Values(Quantizer{&kInt8, 127, 9.7e-5, 1e-6, 2.0e-4, 6e-6},
-                                         Quantizer{&kInt4, 7, 0.032, 0.0005, 0.066, 0.0015}),
+                         testing::Values(Quantizer{&Int8Codec(), 127, 9.7e-5, 1e-6, 2.0e-4, 6e-6},
+                                         Quantizer{&Int4Codec(), 7, 0.032, 0.0005, 0.066, 0.0015}),
                          [](const auto& info) { return "levels" + std::to_string(info.param.levels); });
 
 }  // namespace

@@ -15,7 +15,7 @@
 
 #include "absl/types/span.h"
 #include "compression/kernels/kernel_path.h"
-#include "compression/kernels/strata.h"
+#include "compression/kernels/random_bits.h"
 
 namespace banyan {
 

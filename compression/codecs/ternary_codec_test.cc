@@ -1,9 +1,8 @@
-#include "compression/codecs/ternary_codec.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "compression/codecs/codecs.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-// A frame of topk_codec.h: the largest elements of a range and where they are. Values and pure functions;
+// A frame of topk_codec.cc: the largest elements of a range and where they are. Values and pure functions;
 // thread-compatible.
 #ifndef BANYAN_COMPRESSION_CODECS_TOPK_FRAME_H_
 #define BANYAN_COMPRESSION_CODECS_TOPK_FRAME_H_

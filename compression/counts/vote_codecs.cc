@@ -5,7 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "compression/counts/vote_decision.h"
 #include "compression/counts/vote_frame.h"
-#include "compression/counts/vote_packing.h"
+#include "compression/counts/vote_values.h"
 #include "compression/kernels/little_endian.h"
 #include "core/check.h"
 
@@ -35,6 +35,67 @@ void AddPlane(CountView view, int64_t words, float unit, absl::Span<float> chunk
   float value = unit;
   for (int plane = 0; plane < view.width; ++plane, value *= 2) AddWhereSet(view.planes + plane * words, value, chunk);
 }
+
+// Counts as they go up.
+class CountCodec : public Codec {
+ public:
+  CodecId id() const override { return CodecId::kVoteCount; }
+  // Votes as one voter would.
+  Payload Encode(const Buffer& values, const Encoding& /*encoding*/, std::vector<FrameHeader>* frames) const override {
+    if (values.empty()) return {};
+    return MakePayload(id(), values.elements(), EncodeVoteFrame(OneVoter(values)), frames);
+  }
+
+  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override {
+    if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
+    return DecodeVoteFrame(frame.bytes(), chunk_elements).status();
+  }
+
+  void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override {
+    std::fill(chunk.begin(), chunk.end(), 0.0f);
+    DecodeAdd(header, frame, chunk);
+  }
+
+  void DecodeAdd(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const override {
+    const VoteCount count = ReadVoteFrame(frame.bytes(), static_cast<int64_t>(chunk.size()));
+    const float scale = count.scales().Mean(count.weight());
+    if (count.has_zero_votes()) {
+      AddPlane(count.votes_for(), count.words(), scale, chunk);
+      AddPlane(count.votes_against(), count.words(), -scale, chunk);
+      return;
+    }
+    // Who is not for is against.
+    AddPlane(count.votes_for(), count.words(), 2 * scale, chunk);
+    for (float& value : chunk) value -= scale * static_cast<float>(count.weight());
+  }
+};
+
+// The decision as it goes down.
+class DecisionCodec : public Codec {
+ public:
+  CodecId id() const override { return CodecId::kVoteDecision; }
+  // Decides as if there were one voter.
+  Payload Encode(const Buffer& values, const Encoding& /*encoding*/, std::vector<FrameHeader>* frames) const override {
+    if (values.empty()) return {};
+    const VoteDecision decision(OneVoter(values), VoteRules());
+    return MakePayload(id(), values.elements(), EncodeDecision(decision), frames);
+  }
+
+  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override {
+    if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
+    return DecodeDecision(frame.bytes(), chunk_elements).status();
+  }
+
+  void Decode(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const override {
+    WriteDecision(frame.bytes(), chunk);
+  }
+
+  void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override {
+    std::vector<float> values(chunk.size());
+    Decode(header, frame, absl::MakeSpan(values));
+    for (size_t i = 0; i < values.size(); ++i) chunk[i] += values[i];
+  }
+};
 
 }  // namespace
 
@@ -67,55 +128,14 @@ VoteCount ReadVoteFrame(absl::Span<const uint8_t> frame, int64_t elements) {
   return ReadCount(frame.subspan(kHeadBytes), elements, head.weight, head.has_zero_votes);
 }
 
-Payload VoteCountCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
-                               std::vector<FrameHeader>* frames) const {
-  if (values.empty()) return {};
-  return MakePayload(id(), values.elements(), EncodeVoteFrame(OneVoter(values)), frames);
+const Codec& VoteCountCodec() {
+  static const CountCodec codec;
+  return codec;
 }
 
-absl::Status VoteCountCodec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
-  if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
-  return DecodeVoteFrame(frame.bytes(), chunk_elements).status();
-}
-
-void VoteCountCodec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
-  std::fill(chunk.begin(), chunk.end(), 0.0f);
-  DecodeAdd(header, frame, chunk);
-}
-
-void VoteCountCodec::DecodeAdd(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
-  const VoteCount count = ReadVoteFrame(frame.bytes(), static_cast<int64_t>(chunk.size()));
-  const float scale = count.scales().Mean(count.weight());
-  if (count.has_zero_votes()) {
-    AddPlane(count.votes_for(), count.words(), scale, chunk);
-    AddPlane(count.votes_against(), count.words(), -scale, chunk);
-    return;
-  }
-  // Who is not for is against.
-  AddPlane(count.votes_for(), count.words(), 2 * scale, chunk);
-  for (float& value : chunk) value -= scale * static_cast<float>(count.weight());
-}
-
-Payload VoteDecisionCodec::Encode(const Buffer& values, const Encoding& /*encoding*/,
-                                  std::vector<FrameHeader>* frames) const {
-  if (values.empty()) return {};
-  const VoteDecision decision(OneVoter(values), VoteRules());
-  return MakePayload(id(), values.elements(), EncodeDecision(decision), frames);
-}
-
-absl::Status VoteDecisionCodec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
-  if (absl::Status whole = CheckWhole(header, chunk_elements); !whole.ok()) return whole;
-  return DecodeDecision(frame.bytes(), chunk_elements).status();
-}
-
-void VoteDecisionCodec::Decode(const FrameHeader& /*header*/, const Buffer& frame, absl::Span<float> chunk) const {
-  WriteDecision(frame.bytes(), chunk);
-}
-
-void VoteDecisionCodec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
-  std::vector<float> values(chunk.size());
-  Decode(header, frame, absl::MakeSpan(values));
-  for (size_t i = 0; i < values.size(); ++i) chunk[i] += values[i];
+const Codec& VoteDecisionCodec() {
+  static const DecisionCodec codec;
+  return codec;
 }
 
 }  // namespace banyan

@@ -30,25 +30,9 @@ struct VoteFrameHead {
 VoteFrameHead ReadVoteFrameHead(absl::Span<const uint8_t> frame);
 VoteCount ReadVoteFrame(absl::Span<const uint8_t> frame, int64_t elements);
 
-class VoteCountCodec : public Codec {
- public:
-  CodecId id() const override { return CodecId::kVoteCount; }
-  // Votes as one voter would by the default rules, with the chunk as the slice.
-  Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const override;
-  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override;
-  void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
-  void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
-};
-
-class VoteDecisionCodec : public Codec {
- public:
-  CodecId id() const override { return CodecId::kVoteDecision; }
-  // Decides as if there were one voter, as above.
-  Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const override;
-  absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override;
-  void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
-  void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
-};
+// Encode votes, or decides, as if there were one voter by the default rules, with the chunk as the slice.
+const Codec& VoteCountCodec();
+const Codec& VoteDecisionCodec();
 
 }  // namespace banyan
 

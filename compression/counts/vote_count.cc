@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
-#include "compression/counts/vote_packing.h"
+#include "compression/counts/vote_values.h"
 #include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_layout.h"
 #include "core/check.h"

@@ -1,11 +1,10 @@
-#include "compression/counts/vote_packing.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
 #include "compression/counts/count_planes.h"
+#include "compression/counts/vote_values.h"
 #include "compression/testing/testing_samples.h"
 
 namespace banyan {

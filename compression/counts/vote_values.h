@@ -1,6 +1,7 @@
-// Votes and counts in planes of bits to floats, in one pass over memory, vectorised for the processor that it runs on;
-// every path gives the same bits. Planes have the order of vote_packing.h, at any alignment, so that they are read
-// where a frame lies. Pure functions; thread-safe on distinct outputs.
+// Floats to votes in planes of bits, and votes and counts in planes to floats, in one pass over memory, vectorised for
+// the processor that it runs on; every path gives the same bits. Elements lie in a plane in the order of sign_bits.h,
+// so that a vector packs its own; counting does not mind. Planes that are read as bytes may have any alignment, so that
+// they are read where a frame lies. Pure functions; thread-safe on distinct outputs.
 #ifndef BANYAN_COMPRESSION_COUNTS_VOTE_VALUES_H_
 #define BANYAN_COMPRESSION_COUNTS_VOTE_VALUES_H_
 
@@ -11,6 +12,15 @@
 #include "compression/kernels/kernel_path.h"
 
 namespace banyan {
+
+// Sets the bit of each value above `threshold`, in PlaneWords(values.size()) words. A not-a-number is above nothing.
+void PackAbove(absl::Span<const float> values, float threshold, uint64_t* plane, KernelPath path = BestKernelPath());
+
+// Sets the bit of each value below -threshold.
+void PackBelow(absl::Span<const float> values, float threshold, uint64_t* plane, KernelPath path = BestKernelPath());
+
+// values[i] += addend where the bit is set. Elsewhere it adds zero.
+void AddWhereSet(const uint64_t* plane, float addend, absl::Span<float> values, KernelPath path = BestKernelPath());
 
 // The planes of numbers, the lowest first and `stride_bytes` apart. Whoever owns the bytes keeps them.
 struct PlaneBytes {

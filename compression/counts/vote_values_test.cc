@@ -7,7 +7,6 @@
 #include <limits>
 #include <vector>
 
-#include "compression/counts/vote_packing.h"
 #include "compression/testing/testing_samples.h"
 
 namespace banyan {

@@ -1,5 +1,5 @@
 // The interface of a codec's work on a device: the same frames, to the bit, as Codec makes and reads on a host.
-// device_codec_registry.h has the codecs; callers take device_chunk.h. Stateless, hence thread-safe on distinct
+// device_codecs.h has the codecs; callers take device_chunk.h. Stateless, hence thread-safe on distinct
 // devices.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_

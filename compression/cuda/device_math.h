@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "compression/kernels/kernel_body.h"
-#include "compression/kernels/lanes.h"
 
 namespace banyan {
 

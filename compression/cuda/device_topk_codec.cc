@@ -1,11 +1,13 @@
-#include "compression/cuda/device_topk_codec.h"
-
+#include <cstdint>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "compression/codecs/sparse_values.h"
 #include "compression/codecs/top_k_selection.h"
 #include "compression/codecs/topk_frame.h"
-#include "compression/cuda/device_indices.h"
+#include "compression/cuda/device_codec.h"
+#include "compression/cuda/device_codecs.h"
 #include "compression/cuda/device_selection.h"
 #include "compression/cuda/device_work.h"
 
@@ -59,47 +61,59 @@ absl::StatusOr<Buffer> EncodeSparse(const float* values, const DeviceIndices& in
   return frame;
 }
 
+// Top-k on a device: the frames of topk_codec.cc. The host asks the device three times how it goes on: for the least
+// magnitude that is kept, for the number of elements, and for what decides the form of their indices. Stateless, hence
+// thread-safe on distinct devices.
+class TopKOnDevice : public DeviceCodec {
+ public:
+  CodecId id() const override { return CodecId::kTopK; }
+  absl::StatusOr<Buffer> Encode(const float* values, int64_t elements, const Encoding& encoding,
+                                Device& device) const override {
+    const int64_t k = KeptElements(elements, encoding.ratio);
+    if (k == elements) return EncodeAll(values, elements, encoding.value_codec, device);
+    absl::StatusOr<DeviceIndices> indices =
+        encoding.selection == TopKSelection::kExact
+            ? SelectLargestOnDevice(values, elements, k, device)
+            : SelectLargestSampledOnDevice(values, elements, k, encoding.seed, device);
+    if (!indices.ok()) return indices.status();
+    DeviceWork work(device);
+    const SparseIndexForm form = SmallestIndexFormOnDevice(*indices, work);
+    if (!work.ok()) return work.status();
+    const TopKFields fields = {.value_codec = encoding.value_codec,
+                               .form = static_cast<uint8_t>(form.low_bits),
+                               .values = static_cast<uint32_t>(indices->count),
+                               .index_bytes = static_cast<uint32_t>(form.size_bytes)};
+    const int64_t all_bytes = kTopKFieldBytes + elements * SparseValueBytes(encoding.value_codec);
+    if (TopKFrameBytes(fields) >= all_bytes) return EncodeAll(values, elements, encoding.value_codec, device);
+    return EncodeSparse(values, *indices, fields, work);
+  }
+
+  absl::Status Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const override {
+    const TopKFields fields = ReadTopKFields(static_cast<const uint8_t*>(frame.host.data()));
+    const uint8_t* const index_bytes = static_cast<const uint8_t*>(frame.device.data()) + kTopKFieldBytes;
+    DeviceWork work(device);
+    const uint32_t* indices = nullptr;
+    if (fields.form != kAllTopKElements) {
+      const SparseIndexForm form = {.low_bits = fields.form, .size_bytes = fields.index_bytes};
+      indices = ReadIndicesOnDevice(index_bytes, form, fields.values, work);
+      if (into == Into::kReplace) work.Clear(out, frame.elements * static_cast<int64_t>(sizeof(float)));
+    }
+    work.RunOver(fields.values, ScatterKernel::kThreads,
+                 ScatterKernel{.bytes = index_bytes + fields.index_bytes,
+                               .as_halves = fields.value_codec == CodecId::kFp16,
+                               .indices = indices,
+                               .count = fields.values,
+                               .add = into == Into::kAdd,
+                               .chunk = out});
+    return work.status();
+  }
+};
+
 }  // namespace
 
-absl::StatusOr<Buffer> DeviceTopKCodec::Encode(const float* values, int64_t elements, const Encoding& encoding,
-                                               Device& device) const {
-  const int64_t k = KeptElements(elements, encoding.ratio);
-  if (k == elements) return EncodeAll(values, elements, encoding.value_codec, device);
-  absl::StatusOr<DeviceIndices> indices =
-      encoding.selection == TopKSelection::kExact
-          ? SelectLargestOnDevice(values, elements, k, device)
-          : SelectLargestSampledOnDevice(values, elements, k, encoding.seed, device);
-  if (!indices.ok()) return indices.status();
-  DeviceWork work(device);
-  const SparseIndexForm form = SmallestIndexFormOnDevice(*indices, work);
-  if (!work.ok()) return work.status();
-  const TopKFields fields = {.value_codec = encoding.value_codec,
-                             .form = static_cast<uint8_t>(form.low_bits),
-                             .values = static_cast<uint32_t>(indices->count),
-                             .index_bytes = static_cast<uint32_t>(form.size_bytes)};
-  const int64_t all_bytes = kTopKFieldBytes + elements * SparseValueBytes(encoding.value_codec);
-  if (TopKFrameBytes(fields) >= all_bytes) return EncodeAll(values, elements, encoding.value_codec, device);
-  return EncodeSparse(values, *indices, fields, work);
-}
-
-absl::Status DeviceTopKCodec::Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const {
-  const TopKFields fields = ReadTopKFields(static_cast<const uint8_t*>(frame.host.data()));
-  const uint8_t* const index_bytes = static_cast<const uint8_t*>(frame.device.data()) + kTopKFieldBytes;
-  DeviceWork work(device);
-  const uint32_t* indices = nullptr;
-  if (fields.form != kAllTopKElements) {
-    const SparseIndexForm form = {.low_bits = fields.form, .size_bytes = fields.index_bytes};
-    indices = ReadIndicesOnDevice(index_bytes, form, fields.values, work);
-    if (into == Into::kReplace) work.Clear(out, frame.elements * static_cast<int64_t>(sizeof(float)));
-  }
-  work.RunOver(fields.values, ScatterKernel::kThreads,
-               ScatterKernel{.bytes = index_bytes + fields.index_bytes,
-                             .as_halves = fields.value_codec == CodecId::kFp16,
-                             .indices = indices,
-                             .count = fields.values,
-                             .add = into == Into::kAdd,
-                             .chunk = out});
-  return work.status();
+const DeviceCodec& DeviceTopKCodec() {
+  static const TopKOnDevice codec;
+  return codec;
 }
 
 }  // namespace banyan

@@ -1,4 +1,4 @@
-// Kernels of the frames of onebit_rht_codec.h. Rows lie one after the other in memory of RhtLayout::row_elements
+// Kernels of the frames of onebit_rht_codec.cc. Rows lie one after the other in memory of RhtLayout::row_elements
 // floats. So an element and its place in its row's memory have the same number. kernel.h tells what a kernel is.
 // Values; whoever runs one keeps the memory that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_RHT_KERNELS_H_
@@ -9,9 +9,7 @@
 #include "compression/cuda/device_math.h"
 #include "compression/cuda/sign_kernels.h"
 #include "compression/kernels/kernel_body.h"
-#include "compression/kernels/lanes.h"
 #include "compression/kernels/random_bits.h"
-#include "compression/kernels/rht_layout.h"
 #include "compression/kernels/sign_layout.h"
 
 namespace banyan {

@@ -8,7 +8,7 @@
 #include "compression/cuda/block_scan.h"
 #include "compression/cuda/device_math.h"
 #include "compression/kernels/kernel_body.h"
-#include "compression/kernels/strata.h"
+#include "compression/kernels/random_bits.h"
 
 namespace banyan {
 

@@ -1,4 +1,4 @@
-// Kernels of the frames of sign_codec.h. kernel.h tells what a kernel is. Values; whoever runs one keeps the memory
+// Kernels of the frames of sign_codec.cc. kernel.h tells what a kernel is. Values; whoever runs one keeps the memory
 // that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_SIGN_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_SIGN_KERNELS_H_
@@ -7,7 +7,6 @@
 
 #include "compression/cuda/device_math.h"
 #include "compression/kernels/kernel_body.h"
-#include "compression/kernels/lanes.h"
 #include "compression/kernels/sign_layout.h"
 
 namespace banyan {

@@ -1,9 +1,8 @@
-#include "compression/kernels/brain_float.h"
-
 #include <bit>
 #include <cmath>
 #include <vector>
 
+#include "compression/kernels/half_float.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "compression/kernels/kernel_body.h"
-#include "compression/kernels/lanes.h"
 
 namespace banyan {
 

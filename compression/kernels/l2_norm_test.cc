@@ -1,8 +1,7 @@
-#include "compression/kernels/l2_norm.h"
-
 #include <cmath>
 #include <vector>
 
+#include "compression/kernels/lane_sums.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 

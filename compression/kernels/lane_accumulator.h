@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "compression/kernels/lanes.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/vectors.h"
 
 namespace banyan {

@@ -1,6 +1,7 @@
 #include "compression/kernels/lane_sums.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -33,6 +34,8 @@ struct Continuation {
 };
 
 }  // namespace
+
+double L2Norm(absl::Span<const float> values) { return std::sqrt(SumOfSquares(values)); }
 
 double SumOfMagnitudes(absl::Span<const float> values, KernelPath path) {
   double sum = 0;

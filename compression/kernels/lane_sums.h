@@ -7,14 +7,17 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/kernel_path.h"
-#include "compression/kernels/lanes.h"
 
 namespace banyan {
 
 double SumOfMagnitudes(absl::Span<const float> values, KernelPath path = BestKernelPath());
 
 double SumOfSquares(absl::Span<const float> values, KernelPath path = BestKernelPath());
+
+// Returns the Euclidean length, the root of SumOfSquares: no float32 overflows or is lost.
+double L2Norm(absl::Span<const float> values);
 
 // SumOfMagnitudes of what comes part by part: the bits depend on the elements alone, not on the cuts. Plain value.
 class MagnitudeSum {

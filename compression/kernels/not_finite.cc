@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 
-#include "compression/kernels/block_scale.h"
 #include "compression/kernels/random_bits.h"
 
 namespace banyan {

@@ -6,12 +6,33 @@
 #ifndef BANYAN_COMPRESSION_KERNELS_QUANTIZE_KERNELS_H_
 #define BANYAN_COMPRESSION_KERNELS_QUANTIZE_KERNELS_H_
 
+#include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "absl/types/span.h"
 #include "compression/kernels/kernel_path.h"
 
 namespace banyan {
+
+// Little-endian float32 of a frame, at any alignment.
+typedef float UnalignedScale __attribute__((aligned(1), may_alias));
+
+// A block whose magnitudes all lie below this is zeros: its reciprocals would leave float32.
+inline constexpr float kLeastMagnitude = 0x1p-90f;
+
+// The largest magnitude of a block; not-a-number when something in it is not finite, 0 below kLeastMagnitude. As
+// integers, magnitudes have the order of their values, infinity above all numbers and not-a-numbers above infinity.
+BANYAN_KERNEL_BODY float LargestMagnitude(const float* values, int64_t count) {
+  int32_t largest = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t magnitude = std::bit_cast<int32_t>(values[i]) & 0x7fffffff;
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  if (largest >= 0x7f800000) return std::numeric_limits<float>::quiet_NaN();
+  const float magnitude = std::bit_cast<float>(largest);
+  return magnitude < kLeastMagnitude ? 0.0f : magnitude;
+}
 
 // Elements that share a scale. Smaller ones have a smaller largest magnitude, hence error; a scale of four bytes then
 // adds 1.6% to 8 bits and 3.1% to 4 bits, where 64 elements would add 6.3% and 12.5%.

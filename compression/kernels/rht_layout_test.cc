@@ -1,8 +1,7 @@
-#include "compression/kernels/rht_layout.h"
-
 #include <bit>
 #include <cmath>
 
+#include "compression/kernels/sign_layout.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "compression/kernels/block_scale.h"
+#include "compression/kernels/quantize_kernels.h"
 #include "compression/kernels/random_bits.h"
 
 namespace banyan {

@@ -1,6 +1,6 @@
 #include "compression/kernels/vector_math.h"
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "core/check.h"
 
 namespace banyan {

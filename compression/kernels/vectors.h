@@ -6,8 +6,8 @@
 
 #include <cstdint>
 
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/kernel_path.h"
-#include "compression/kernels/lanes.h"
 
 namespace banyan {
 

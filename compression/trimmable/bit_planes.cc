@@ -1,11 +1,9 @@
-#include "compression/trimmable/bit_planes.h"
-
 #include <bit>
 #include <cstring>
 
-#include "compression/kernels/lanes.h"
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/vectors.h"
+#include "compression/trimmable/level_bits.h"
 #include "core/check.h"
 
 namespace banyan {

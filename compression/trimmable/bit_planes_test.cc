@@ -1,8 +1,7 @@
-#include "compression/trimmable/bit_planes.h"
-
 #include <algorithm>
 #include <vector>
 
+#include "compression/trimmable/level_bits.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 

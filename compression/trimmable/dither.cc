@@ -1,10 +1,9 @@
-#include "compression/trimmable/dither.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
+#include "compression/trimmable/level_bits.h"
 #include "core/check.h"
 
 namespace banyan {

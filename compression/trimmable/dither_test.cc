@@ -1,8 +1,7 @@
-#include "compression/trimmable/dither.h"
-
 #include <vector>
 
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/level_bits.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -1,10 +1,9 @@
-#include "compression/trimmable/embedded_quantizer.h"
-
 #include <algorithm>
 #include <cstring>
 
-#include "compression/kernels/lanes.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/vectors.h"
+#include "compression/trimmable/level_bits.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -1,11 +1,10 @@
-#include "compression/trimmable/embedded_quantizer.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "compression/kernels/lanes.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/level_bits.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

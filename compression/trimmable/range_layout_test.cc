@@ -1,9 +1,8 @@
-#include "compression/trimmable/range_layout.h"
-
 #include <bit>
 #include <numeric>
 #include <vector>
 
+#include "compression/trimmable/prefix_codec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -4,10 +4,10 @@
 #include <limits>
 
 #include "absl/strings/str_format.h"
-#include "compression/codecs/scale_check.h"
+#include "compression/codecs/frame_check.h"
 #include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_bits.h"
-#include "compression/trimmable/tail_bits.h"
+#include "compression/trimmable/level_bits.h"
 
 namespace banyan {
 

@@ -22,7 +22,7 @@ float RootMeanSquare(absl::Span<const float> values);
 // error.
 absl::Status CheckHead(absl::string_view codec, const uint8_t* scale, const uint8_t* signs, int64_t elements);
 
-// Checks the tails of `elements` (tail_bits.h).
+// Checks the tails of `elements` (level_bits.h).
 absl::Status CheckTails(absl::string_view codec, const uint8_t* tails, int64_t elements);
 
 }  // namespace banyan

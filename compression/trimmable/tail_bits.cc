@@ -1,11 +1,10 @@
-#include "compression/trimmable/tail_bits.h"
-
 #include <bit>
 #include <cstring>
 
-#include "compression/kernels/lanes.h"
+#include "compression/kernels/kernel_body.h"
 #include "compression/kernels/sign_layout.h"
 #include "compression/kernels/vectors.h"
+#include "compression/trimmable/level_bits.h"
 
 namespace banyan {
 namespace {

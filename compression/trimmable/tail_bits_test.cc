@@ -1,5 +1,3 @@
-#include "compression/trimmable/tail_bits.h"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,6 +5,7 @@
 
 #include "compression/kernels/sign_bits.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/level_bits.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

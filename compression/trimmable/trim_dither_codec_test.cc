@@ -1,11 +1,10 @@
-#include "compression/trimmable/trim_dither_codec.h"
-
 #include <cmath>
 #include <vector>
 
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/trim_codecs.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 

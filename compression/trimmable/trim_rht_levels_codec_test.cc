@@ -1,11 +1,10 @@
-#include "compression/trimmable/trim_rht_levels_codec.h"
-
 #include <cmath>
 #include <vector>
 
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/trim_codecs.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "xxhash.h"
@@ -85,7 +84,7 @@ TEST(TrimRhtLevelsCodecTest, SpoiltFramesAreRefused) {
   const Encoding encoding{.codec = CodecId::kTrimRhtLevels};
   const Payload frames = TrimRhtLevelsCodec().Encode(Buffer::CopyOf({1.0f, 2.0f, 3.0f}), encoding, &headers);
   for (size_t i = 0; i < frames.size(); ++i) {
-    const TrimRhtLevelsCodec codec;
+    const Codec& codec = TrimRhtLevelsCodec();
     ASSERT_TRUE(codec.Check(headers[i], frames[i], 3).ok());
     if (i == 5) continue;  // any 24 bits are good ones
     std::vector<uint8_t> negative(frames[i].bytes().begin(), frames[i].bytes().end());

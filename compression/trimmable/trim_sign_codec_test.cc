@@ -1,11 +1,10 @@
-#include "compression/trimmable/trim_sign_codec.h"
-
 #include <cmath>
 #include <vector>
 
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/trim_codecs.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -1,10 +1,9 @@
-#include "compression/trimmable/trim_topk_codec.h"
-
 #include <vector>
 
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_round_trip.h"
 #include "compression/testing/testing_samples.h"
+#include "compression/trimmable/trim_codecs.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

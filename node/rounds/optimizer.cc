@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/kernel_body.h"
 #include "core/check.h"
 
 namespace banyan {

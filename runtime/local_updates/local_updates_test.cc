@@ -18,7 +18,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "compression/kernels/brain_float.h"
+#include "compression/kernels/half_float.h"
 #include "gtest/gtest.h"
 #include "runtime/local_node.h"
 #include "runtime/session/session.h"

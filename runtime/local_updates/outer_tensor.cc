@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "compression/kernels/brain_float.h"
 #include "compression/kernels/half_float.h"
 
 namespace banyan {

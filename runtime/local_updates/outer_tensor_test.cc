@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "compression/kernels/brain_float.h"
+#include "compression/kernels/half_float.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

@@ -1,20 +1,13 @@
-#include "compression/cuda/device_codec_registry.h"
+#include "compression/cuda/device_codecs.h"
 
 #include "absl/types/span.h"
-#include "compression/cuda/device_fp16_codec.h"
-#include "compression/cuda/device_onebit_rht_codec.h"
-#include "compression/cuda/device_sign_codec.h"
-#include "compression/cuda/device_topk_codec.h"
 
 namespace banyan {
 namespace {
 
 absl::Span<const DeviceCodec* const> DeviceCodecs() {
-  static const DeviceFp16Codec fp16;
-  static const DeviceTopKCodec topk;
-  static const DeviceSignCodec sign;
-  static const DeviceOneBitRhtCodec onebit_rht;
-  static const DeviceCodec* const codecs[] = {&fp16, &topk, &sign, &onebit_rht};
+  static const DeviceCodec* const codecs[] = {&DeviceFp16Codec(), &DeviceTopKCodec(), &DeviceSignCodec(),
+                                              &DeviceOneBitRhtCodec()};
   return codecs;
 }
 
