@@ -108,11 +108,11 @@ absl::Status AddCombination(absl::string_view text, AccuracyOptions& options) {
 
 CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   CommandLine line(
-      "banyan bench accuracy",
+      options.command,
       "Trains the example's network on Fashion-MNIST in simulated time, with what nodes really encode on the links:\n"
       "what each way to compress costs in accuracy and saves in bytes and time. Links are scaled to the model: at\n"
       "--mbps 200 an uncompressed synchronisation takes ten times the computation.",
-      "banyan bench accuracy --compression none --compression '{codec: topk, controller: netsense}' --seeds 1");
+      options.command + " --compression none --compression '{codec: topk, controller: netsense}' --seeds 1");
   line.OptionalPositional("OVERLAY.yaml",
                           "nodes and links, with the rates of --mbps 200 (default: built in, eight nodes in a mesh)",
                           &options.overlay);
@@ -126,8 +126,8 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
               "what the links stand for at first (default 200; degrading: 2000; fluctuating and dc2: 1000)",
               [&options](absl::string_view text) { return ReadRates(text, &options.mbps); });
   line.Custom("trim", "S,S,..",
-              "queues cut these shares of the chunks to their heads, by chance (default: none); without --compression\n"
-              "of all encodings in levels",
+              "queues cut these shares of the chunks to their heads, by chance (default: none; of bench trim six from "
+              "0 to 0.5); without --compression of all encodings in levels",
               [&options](absl::string_view text) { return ReadShares(text, &options.trims); });
   line.Integer("epochs", "N", "over all training images (default 1)", 1, kMostEpochs, &options.epochs);
   line.Integer("seeds", "N", "trainings of each combination (default 3)", 1, kMostSeeds, &options.seeds);
@@ -146,9 +146,9 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
 absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view text) {
   AccuracyOptions::Combination combination{std::string(text), {}};
   if (text == kNone) return combination;
-  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "--compression");
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "YAML");
   if (!document.ok()) return document.status();
-  YamlProblems problems("--compression");
+  YamlProblems problems("YAML");
   combination.config = ReadCompression(document->root(), problems);
   if (!problems.status().ok()) return problems.status();
   return combination;

@@ -29,8 +29,9 @@ struct AccuracyOptions {
     CompressionConfig config;
   };
 
-  std::string overlay;                    // a file; empty: the built-in one
-  std::vector<Combination> combinations;  // never empty after parsing
+  std::string command = "banyan bench accuracy";  // as help and errors name it
+  std::string overlay;                            // a file; empty: the built-in one
+  std::vector<Combination> combinations;          // never empty after parsing
   AccuracyScenario scenario = AccuracyScenario::kStatic;
   // The rates that the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
   std::vector<double> mbps;

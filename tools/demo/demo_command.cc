@@ -135,8 +135,12 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   absl::StatusOr<std::string> overlay = ReadOverlay(flags.overlay);
   if (!overlay.ok()) return overlay.status();
   options.overlay = *std::move(overlay);
-  if (!flags.compression.empty()) absl::StrAppend(&options.overlay, "\ncompression: ", flags.compression, "\n");
-  absl::StatusOr<std::vector<DemoNode>> nodes = ReadDemoNodes(options.overlay, flags.overlay);
+  std::string name = flags.overlay.empty() ? "the demo's overlay" : flags.overlay;
+  if (!flags.compression.empty()) {
+    absl::StrAppend(&options.overlay, "\ncompression: ", flags.compression, "\n");
+    name += " with --compression";
+  }
+  absl::StatusOr<std::vector<DemoNode>> nodes = ReadDemoNodes(options.overlay, name);
   if (!nodes.ok()) return nodes.status();
   options.nodes = *std::move(nodes);
   if (flags.optimizer == kNodeAdam) options.overlay += kNodeAdamYaml;
