@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the command says and returns as a process: its output, its help, its environment, the signals that daemons get.
+# What the command says and returns as a process: its output, its environment, the signals that daemons get.
 set -euo pipefail
 
 banyan="$PWD/tools/banyan"
@@ -37,34 +37,12 @@ for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --
   (exec 3<>"$work/pipe" && exec 4>"$work/pipe" 3<&- && expect 1 "" bash -c '"$@" >&4' - "$banyan" $arguments)
 done
 
-# Help fits a terminal, on every command and by both ways to ask.
-check_help() {
-  local said
-  said="$("$banyan" "$@" --help)" || fail "expected help on '$*'"
-  [[ "$said" == "$("$banyan" help "$@")" ]] || fail "expected 'help $*' to be '$* --help'"
-  if grep -E '.{81}' <<<"$said"; then fail "expected help on '$*' within 80 columns; the lines are above"; fi
-}
-mapfile -t commands < <("$banyan" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
-((${#commands[@]} > 10)) || fail "expected a list of commands, got: ${commands[*]}"
-version="$("$banyan" --version)"
-[[ "$version" =~ ^banyan\ [0-9.]+\ \(protocol\ [0-9]+\)$ ]] || fail "expected a version, got: $version"
-for command in "${commands[@]}"; do
-  check_help "$command"
-  [[ "$("$banyan" "$command" --version)" == "$version" ]] || fail "expected the version of '$command'"
-done
-for command in up exec status rate cut heal down; do check_help wan "$command"; done
-for command in accuracy aggregate codec plan loopback precision reducer wan; do check_help bench "$command"; done
-expect 2 "did you mean 'plan'?" "$banyan" plna
-expect 2 "did you mean 'plan'?" "$banyan" help plna
-[[ "$("$banyan" version)" == "$version" ]] || fail "expected a version"
-
 # Standard input where a file is read; a device is not read for ever.
 "$banyan" plan - <"$sample" >/dev/null || fail "expected the plan of standard input"
 expect 1 "the file is too large" "$banyan" plan /dev/zero
 expect 1 "the file is empty" "$banyan" plan - </dev/null
 expect 1 "the file is empty" bash -c '"$@" <&-' - "$banyan" plan -
 printf 'nodes:\n\t- a\n' | expect 1 "-:2:1: a tab indents this line" "$banyan" sim -
-expect 2 "--changes: OVERLAY.yaml is standard input already" "$banyan" sim - --changes -
 
 # Who reads no further, as head, need not be told; the first piece of this is written before the last.
 exec 7> >(:)
@@ -73,23 +51,7 @@ said="$("$banyan" sim "$sample" --rounds 100 --model-bytes 1MB --json 2>&1 >&7)"
 [[ -z "$said" ]] || fail "expected no word on a reader that has gone, got: $said"
 exec 7>&-
 
-# Sizes and times as people write them, and as they do not.
-for size in 46MB 46M 1.5G 64MiB 1e6 46000000; do
-  "$banyan" plan "$sample" --model-bytes "$size" >/dev/null || fail "expected $size to be a size"
-done
-expect 2 "--model-bytes: expected a size in bytes, such as 46MB, got '46Mb' in bits" "$banyan" sim "$sample" --model-bytes 46Mb
-expect 2 "--tensors: expected a size" "$banyan" sim "$sample" --tensors 4M,5s
-expect 2 "--timeout: expected a time" "$banyan" status --scheduler tcp://127.0.0.1:9 --timeout 5MB
-expect 2 "--mbps: expected rates above 0" "$banyan" bench accuracy --mbps 200,5s
-expect 2 "--mbps: expected a rate" "$banyan" bench loopback --mbps 5MB
-
-# Flags that say nothing, and the environment.
-expect 2 "--k: only the planner bkt has it" "$banyan" plan "$sample" --k 3
-expect 2 "--roots: only the planners fapt, packed have it, not 'star'" "$banyan" sim "$sample" --planner star --roots 3
-expect 2 "--redraw-fraction says nothing without --redraw-seconds" "$banyan" sim "$sample" --redraw-fraction 0.5
-expect 2 "--shares: only the planners fapt, custom have it" "$banyan" plan "$sample" --shares balanced
-expect 2 "--check and --log-json exclude each other" "$banyan" scheduler "$work/job.yaml" --check --log-json
-expect 2 "--redraw-seconds says nothing with --network loopback" "$banyan" demo --network loopback --redraw-seconds 5s
+# The environment.
 expect 2 "BANYAN_SCHEDULER: expected an address" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status
 expect 0 "" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status --help
 expect 2 "expected --scheduler or the variable BANYAN_SCHEDULER" env -u BANYAN_SCHEDULER "$banyan" stop

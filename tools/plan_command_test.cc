@@ -304,12 +304,6 @@ TEST(PlanCommandTest, FailuresNameFileAndLine) {
   EXPECT_THAT(bad.err, HasSubstr(path + ":2:1: unknown key 'lnks'; did you mean 'links'?"));
 }
 
-TEST(PlanCommandTest, HelpHasAnExample) {
-  const Outcome help = Plan({"--help"});
-  EXPECT_EQ(help.code, 0);
-  EXPECT_THAT(help.out, HasSubstr("example: banyan plan deploy/topologies/internet2.yaml"));
-}
-
 TEST(PlanCommandTest, ShowsCapsAndWhatLinksShare) {
   const std::string path = TemporaryFile("shared.yaml",
                                          "nodes: [{name: n1, up_mbps: 40}, {name: n2}, {name: n3}]\n"

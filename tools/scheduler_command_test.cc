@@ -31,23 +31,6 @@ class SchedulerCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(SchedulerCommandTest, HelpShowsAnExample) {
-  EXPECT_EQ(Run({"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("banyan scheduler"));
-  EXPECT_EQ(err_.str(), "");
-}
-
-TEST_F(SchedulerCommandTest, RefusesAnUnknownFlag) {
-  EXPECT_EQ(Run({"--no-such-flag"}), 2);
-  EXPECT_NE(err_.str(), "");
-}
-
-TEST_F(SchedulerCommandTest, NeedsAnOverlay) {
-  EXPECT_EQ(Run({}), 2);
-  EXPECT_EQ(Run({"/nonexistent/overlay.yaml"}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("/nonexistent/overlay.yaml"));
-}
-
 TEST_F(SchedulerCommandTest, RefusesABadFileWithItsLine) {
   const std::string path = ::testing::TempDir() + "/bad.yaml";
   std::ofstream(path) << "nodes:\n  - {name: a}\n  - {nam: b}\n";
@@ -66,11 +49,6 @@ TEST_F(SchedulerCommandTest, TheSampleFileConfiguresAJob) {
   const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/overlay.yaml");
   ASSERT_TRUE(overlay.ok()) << overlay.status();
   EXPECT_TRUE(ValidateForJob(*overlay).ok());
-}
-
-TEST_F(SchedulerCommandTest, RefusesABadAddress) {
-  EXPECT_EQ(Run({"overlay.yaml", "--listen", "127.0.0.1:7700"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("--listen: expected an address of the form tcp://"));
 }
 
 TEST_F(SchedulerCommandTest, OneOfSeveralMustSayWhichItIs) {

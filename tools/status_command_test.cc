@@ -41,22 +41,6 @@ class StatusCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(StatusCommandTest, HelpShowsAnExample) {
-  EXPECT_EQ(Run({"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("banyan status"));
-  EXPECT_EQ(err_.str(), "");
-}
-
-TEST_F(StatusCommandTest, RefusesAnUnknownFlag) {
-  EXPECT_EQ(Run({"--no-such-flag"}), 2);
-  EXPECT_NE(err_.str(), "");
-}
-
-TEST_F(StatusCommandTest, NeedsAScheduler) {
-  EXPECT_EQ(Run({}), 2);
-  EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1"}), 2);
-}
-
 TEST_F(StatusCommandTest, ExitCodeTellsOfAFailedJob) {
   const std::string rest = R"(","error":"n2 is lost","epoch":1,"policy":0})";
   const std::string failed = R"({"job":"j","state":"failed)" + rest;
@@ -80,9 +64,6 @@ TEST_F(StatusCommandTest, RecordsWhatIsAnswered) {
   EXPECT_GT(recording->from_s(), 1.7e9);
   EXPECT_EQ(RunWith("{\n}", {"--watch", "--record", path}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("expected a status as an object of JSON in one line"));
-  EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--record", path}), 2);
-  EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1:1", "--watch", "--record", "no/such/folder/a.rec"}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("cannot write no/such/folder/a.rec: No such file or directory"));
 }
 
 TEST_F(StatusCommandTest, SaysThatNobodyAnswers) {

@@ -45,20 +45,6 @@ class StopCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(StopCommandTest, HelpShowsExamples) {
-  EXPECT_EQ(Run(StopCommand, {"--help"}), 0);
-  EXPECT_EQ(Run(RemoveCommand, {"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("banyan stop --scheduler"));
-  EXPECT_THAT(out_.str(), HasSubstr("banyan remove n3"));
-}
-
-TEST_F(StopCommandTest, RefusesWrongArguments) {
-  EXPECT_EQ(Run(StopCommand, {"--no-such-flag"}), 2);
-  EXPECT_EQ(Run(RemoveCommand, {}), 2);
-  EXPECT_EQ(Run(StopCommand, {"--scheduler", "127.0.0.1:1"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("--scheduler: expected an address"));
-}
-
 TEST_F(StopCommandTest, StopsTheJobWithAReason) {
   EXPECT_EQ(RunWith(StopCommand, {true, "it is over"}, {"--reason", "enough"}), 0);
   ASSERT_TRUE(asked_.has_value());
@@ -78,11 +64,6 @@ TEST_F(StopCommandTest, VetoesScopesAndLiftsVetoes) {
   EXPECT_EQ(std::get<VetoLowBit>(*asked_), (VetoLowBit{{"encoder", "backbone"}, false}));
   EXPECT_EQ(RunWith(VetoCommand, {true, "lifted"}, {"--lift"}), 0);
   EXPECT_EQ(std::get<VetoLowBit>(*asked_), (VetoLowBit{{}, true}));
-}
-
-TEST_F(StopCommandTest, RefusesAScopeWithoutAName) {
-  EXPECT_EQ(Run(VetoCommand, {"--scope", "", "--scheduler", "tcp://127.0.0.1:1"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("banyan veto: --scope: expected a name, got nothing"));
 }
 
 TEST_F(StopCommandTest, SaysWhyItIsRefused) {

@@ -29,27 +29,6 @@ Outcome Wan(const std::vector<std::string>& arguments) {
 
 std::string NowhereFlag() { return std::string("--directory=") + std::getenv("TEST_TMPDIR") + "/none"; }
 
-TEST(WanCommandTest, HelpTellsTheCommandsAndTheirFlags) {
-  EXPECT_THAT(Wan({"--help"}).out, AllOf(HasSubstr("up"), HasSubstr("exec"), HasSubstr("status"), HasSubstr("down")));
-  EXPECT_THAT(Wan({"up", "--help"}).out,
-              AllOf(HasSubstr("--seed"), HasSubstr("--redraw-seconds"), HasSubstr("example"), HasSubstr("--queue-ms")));
-  for (const char* command : {"up", "exec", "status", "rate", "cut", "heal", "traffic", "down"})
-    EXPECT_EQ(Wan({command, "--help"}).code, 0);
-}
-
-TEST(WanCommandTest, UsageErrorsAreTold) {
-  EXPECT_EQ(Wan({"upp"}).code, 2);
-  EXPECT_EQ(Wan({"up"}).code, 2);
-  EXPECT_EQ(Wan({"up", "a.yaml", "--redraw-mbps", "20-155"}).code, 2);
-  EXPECT_EQ(Wan({"exec", "n1", "true"}).code, 2);
-  EXPECT_THAT(Wan({"exec", "n1", "--"}).err, HasSubstr("expected -- and a program after the node"));
-  EXPECT_EQ(Wan({"rate", "n1", "n2"}).code, 2);
-  EXPECT_EQ(Wan({"cut", "n1"}).code, 2);
-  EXPECT_EQ(Wan({"heal"}).code, 2);
-  EXPECT_EQ(Wan({"traffic", "n1", "n2"}).code, 2);
-  EXPECT_EQ(Wan({"traffic", "n1", "n2", "--mbps", "3", "--protocol", "sctp"}).code, 2);
-}
-
 TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"status", NowhereFlag()},
@@ -64,12 +43,6 @@ TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("no emulated WAN runs"), HasSubstr("banyan wan up OVERLAY.yaml")));
   }
   EXPECT_EQ(Wan({"down", NowhereFlag()}).code, 0);
-}
-
-TEST(WanCommandTest, AMissingOverlayIsNamed) {
-  const Outcome outcome = Wan({"up", "none.yaml", NowhereFlag()});
-  EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("none.yaml: there is no such file"));
 }
 
 }  // namespace

@@ -70,20 +70,5 @@ TEST_F(AccuracyOptionsTest, SharesThatAreCutAreOfAllEncodingsInLevels) {
   EXPECT_THAT(err_.str(), HasSubstr("expected shares from 0 to 1"));
 }
 
-TEST_F(AccuracyOptionsTest, HelpShowsAnExample) {
-  EXPECT_EQ(Parse({"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("example: banyan bench accuracy"));
-  EXPECT_THAT(out_.str(), HasSubstr("[--compression YAML]..."));
-}
-
-TEST_F(AccuracyOptionsTest, UsageErrorsSayWhatWasExpected) {
-  EXPECT_EQ(Parse({"--compression", "{codec: tokp}"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'topk'"));
-  EXPECT_EQ(Parse({"--mbps", "200,fast"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("with commas between, such as 200,1Gbit/s, got '200,fast'"));
-  EXPECT_EQ(Parse({"--scenario", "statc"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'static'"));
-}
-
 }  // namespace
 }  // namespace banyan

@@ -51,14 +51,5 @@ TEST_F(CalibrateCommandTest, FailsWhereHarmIsNotHeard) {
   EXPECT_THAT(err_.str(), HasSubstr("0/1 true detections"));
 }
 
-TEST_F(CalibrateCommandTest, SaysWhatItCannotRead) {
-  EXPECT_EQ(Calibrate({}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("expected --healthy"));
-  EXPECT_EQ(Calibrate({"--healthy", "nowhere.txt"}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("nowhere.txt"));
-  EXPECT_EQ(Calibrate({"--healthy", "a.txt", "--harmed", "b.txt"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("such as run.txt:400"));
-}
-
 }  // namespace
 }  // namespace banyan

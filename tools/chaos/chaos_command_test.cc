@@ -32,24 +32,6 @@ class ChaosCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(ChaosCommandTest, HelpShowsAnExampleAndAllKindsOfFaults) {
-  EXPECT_EQ(Run({"--help"}), 0);
-  EXPECT_THAT(out_.str(), AllOf(HasSubstr("example: banyan chaos --kill-every 15s"), HasSubstr("--stop-every"),
-                                HasSubstr("--cut-every"), HasSubstr("--scheduler-every"), HasSubstr("--worker-every")));
-}
-
-TEST_F(ChaosCommandTest, RefusesWhatCannotBe) {
-  EXPECT_EQ(Run({}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("expected at least one kind of fault"));
-  for (const char* time : {"15", "0s", "-1s", "soon", "inf"}) {
-    EXPECT_EQ(Run({"--kill-every", time}), 2) << time;
-  }
-  EXPECT_THAT(err_.str(), HasSubstr("--kill-every: expected a time above 0 with its unit, such as 15s, 1m30s or 500ms, "
-                                    "got 'soon'"));
-  EXPECT_EQ(Run({"--kill-every", "1s", "--cut", "all"}), 2);
-  EXPECT_EQ(Run({"--kill-every", "1s", "--kill-every", "2s"}), 2);
-}
-
 TEST_F(ChaosCommandTest, WhereNoJobRunsItSaysSo) {
   EXPECT_EQ(Run({directory_->path(), "--kill-every", "1s"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("no job of banyan runs in " + directory_->path()));

@@ -52,9 +52,8 @@ Matcher<std::string> SaysWhatClocksAreFor() {
                HasSubstr("chrony only keeps the times in the logs of different sites comparable"));
 }
 
-TEST_F(DoctorCommandTest, HelpShowsAnExampleAndWhatClocksAreFor) {
+TEST_F(DoctorCommandTest, HelpSaysWhatClocksAreFor) {
   EXPECT_EQ(Run({"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("banyan doctor overlay.yaml --name n1"));
   EXPECT_THAT(OneLine(out_.str()), SaysWhatClocksAreFor());
 }
 
@@ -63,11 +62,6 @@ TEST_F(DoctorCommandTest, SaysWhatClocksAreForWhereSomethingIsToFix) {
   EXPECT_THAT(out_.str(), Not(HasSubstr("monotonic")));
   EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset-ms", "0.1"}), 1);
   EXPECT_THAT(OneLine(out_.str()), SaysWhatClocksAreFor());
-}
-
-TEST_F(DoctorCommandTest, RefusesWrongFlags) {
-  EXPECT_EQ(Run({"--no-such-flag"}), 2);
-  EXPECT_EQ(Run({"--max-offset-ms", "-1"}), 2);
 }
 
 TEST_F(DoctorCommandTest, ASynchronisedClockIsFine) {

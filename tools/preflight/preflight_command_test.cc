@@ -49,13 +49,8 @@ TEST_F(PreflightCommandTest, ProposesWhatTheSampleBinds) {
 }
 
 TEST_F(PreflightCommandTest, SaysWhatItCannotRead) {
-  EXPECT_EQ(Preflight({kOverlay}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("expected --profile and --binding"));
-  EXPECT_EQ(Preflight({kOverlay, "--profile", "nowhere.yaml", "--binding", kBinding}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("nowhere.yaml: there is no such file"));
   EXPECT_EQ(Preflight({kOverlay, "--profile", kBinding, "--binding", kBinding}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("binding.yaml:2:1"));
-  EXPECT_EQ(Preflight({kOverlay, "--propose", "ternary"}), 2);
 }
 
 }  // namespace

@@ -162,18 +162,5 @@ TEST(ViewCommandTest, ServesUntilItIsStopped) {
   EXPECT_EQ(err.str(), "");
 }
 
-TEST(ViewCommandTest, RefusesWhatItCannotShow) {
-  std::ostringstream out, err;
-  EXPECT_EQ(ViewCommand({}, out, err), 2);
-  EXPECT_EQ(ViewCommand({"a", "--speed", "0"}, out, err), 2);
-  EXPECT_EQ(ViewCommand({"a", "--http", "here"}, out, err), 2);
-  err.str("");
-  EXPECT_EQ(ViewCommand({"/no/such/file"}, out, err), 1);
-  EXPECT_THAT(err.str(), HasSubstr("banyan view: cannot read /no/such/file: No such file"));
-  EXPECT_EQ(out.str(), "");
-  EXPECT_EQ(ViewCommand({"--help"}, out, err), 0);
-  EXPECT_THAT(out.str(), HasSubstr("banyan view job.rec --speed 10"));
-}
-
 }  // namespace
 }  // namespace banyan
