@@ -145,8 +145,9 @@ def layers(files):
             collect(path, line, name, name)
     for path, text in files.items():
         for match in re.finditer(r'"//([a-z_]+)([^"\n]*)"', text if os.path.basename(path) == "BUILD" else ""):
-            # Who may look is no dependency. Labels inside of a folder stand for tests and programs alike.
-            if not match[2].endswith((":__pkg__", ":__subpackages__")) and match[1] != path.split("/")[0]:
+            # Who may look is no dependency. Labels inside of a folder stand for tests and programs alike, so only the
+            # folder at the root counts.
+            if not match[2].endswith((":__pkg__", ":__subpackages__")):
                 collect(path, line_at(text, match.start()), match[1] + "/", match[0])
 
     level = collections.defaultdict(set)
@@ -368,7 +369,7 @@ SAMPLES = [
                              "struct A;\nenum class A : int;\nstruct A F(A a) { return a; }\nusing b::A;",
                              "namespace {\nstruct A {};\n}", "class B {\n  struct A {};\n};", "struct B::A {};",
                              "void F() {\n  struct A {};\n}", "namespace c {\nstruct A {};\n}", "struct A<int> {};",
-                             "#define B { \\\n  struct A {};\n// struct A {};")])],
+                             "#define B \\\nstruct A {};\n// struct A {};")])],
     (advice, {"node/a.cc": '"expected --name; see banyan node --help, nodes.workers, links.a";\n// "--bad"\nx --bad;',
               "docs/a.md": "`./banyan status --watch`, `git log --bad`, `nodes.yaml`, --bad, `./banyan demo --torch`,"
               " `python3 examples/train.py --rate 3`", "node/a_test.cc": '"--bad"', **PROGRAM}, []),
@@ -383,6 +384,7 @@ SAMPLES = [
      ["core/b.h:2: names c.md", "docs/a.md:2: names core/a.md"]),
     *[(form, {path: "// What.\n#ifndef BANYAN_A_B_H_\n#define BANYAN_A_B_H_\n#endif  // BANYAN_A_B_H_\n"}, found)
       for path, found in (("a/b.h", []), ("a/c.h", ["a/c.h:1: lacks the header guard BANYAN_A_C_H_"]))],
+    (form, {"a/b.h": "// What.\n#ifndef BANYAN_A_B_H_\n#define BANYAN_A_B_H_\n#endif\n"}, ["a/b.h:1: lacks the"]),
     (form, {"core/a.h": "#pragma once"}, ["core/a.h:1: lacks the header guard", "core/a.h:1: starts with no comment"]),
     (form, {"core/BUILD": "# kXX" "Xs\n# FIX" "ME"}, ["core/BUILD:2: has the mark FIX"]),
 ]
