@@ -167,6 +167,34 @@ TEST_F(NotFiniteRoundsTest, ASkippedWorkerThatDiesLeavesTheWeightRight) {
   EXPECT_THAT(cluster_->Result(push), Each(3));
 }
 
+// Of what compression keeps back nothing is lost, and nothing waits for the next round but where all are skipped.
+TEST_F(NotFiniteRoundsTest, AFlushBringsTheResidualsOfWhoIsSkipped) {
+  const auto flush = [this](const std::vector<Values>& gradients) {
+    std::vector<RequestId> requests;
+    for (uint32_t node = 1; node <= nodes_; ++node) {
+      requests.push_back(cluster_->Flush(node, 0, kKey, gradients[node - 1]));
+    }
+    return cluster_->Result(requests[0]);
+  };
+  for (const int skipped : {1, 2, 3, 0}) {
+    SCOPED_TRACE(skipped);
+    Start(3, {.op = AggregationOp::kSum, .not_finite = NotFiniteRule::kSkip},
+          CompressionRule{.codec = CodecId::kTopK, .numbers = {{"ratio", 0.1}}});
+    Values sum = RunRound({All(1), All(2), All(4)});
+    std::vector<Values> gradients(3, All(0));
+    for (int node = 1; node <= 3; ++node) {
+      if (node == skipped || skipped == 0) gradients[node - 1] = AllBut(7, kNaN, 0);
+    }
+    Values flushed = flush(gradients);
+    if (skipped == 0) {
+      EXPECT_THAT(flushed, Each(0));
+      flushed = flush(std::vector<Values>(3, All(0)));
+    }
+    for (int i = 0; i < kElements; ++i) sum[i] += flushed[i];
+    EXPECT_THAT(sum, Each(7));
+  }
+}
+
 TEST_F(NotFiniteRoundsTest, ATrainingMayEndWithThem) {
   Start(3, {.op = AggregationOp::kMean, .not_finite = NotFiniteRule::kFail});
   EXPECT_THAT(RunRound({All(1), All(2), All(3)}), Each(2));

@@ -36,7 +36,9 @@ std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHa
   if (message.elements != attempt.RangeOf(chunk).elements) {
     return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
   }
-  if (message.frames.empty() != (message.weight == 0)) {
+  // A flush may bring residuals alone.
+  const bool may_weigh_nothing = message.kind == RoundKind::kFlush && message.made_in == Epoch();
+  if (message.frames.empty() ? message.weight > 0 : message.weight == 0 && !may_weigh_nothing) {
     return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
   }
   return "";

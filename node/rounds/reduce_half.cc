@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
+#include "compression/error_feedback.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -193,8 +194,14 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   if (!chunk.to_add.empty() && !passes_as_is && (has_all || !HoldsOwnAlone(chunk))) return StartAdding(step, index);
   if (!has_all) return;
   if (!place.reduce_parent.has_value()) return Finish(step, index);
+  if (FlushesResidualAlone(chunk)) chunk.sum = Buffer::Allocate(chunk.range.elements, SumTypeOf(key_->type));
   if (!chunk.sum.empty() && (Compresses(chunk) || Rounds(chunk))) return StartEncoding(step, index);
   Leave(step, index, TakeUnchanged(index));
+}
+
+bool ReduceHalf::FlushesResidualAlone(const Chunk& chunk) {
+  return kind_ == RoundKind::kFlush && chunk.sum.empty() && chunk.to_add.empty() && Compresses(chunk) &&
+         memory_->sizes().residual_bytes > 0;
 }
 
 bool ReduceHalf::HoldsOwnAlone(const Chunk& chunk) {
@@ -322,6 +329,12 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
   if (!chunk.votes.empty()) return FinishVotes(step, index);
   // No member has put a value in, or those that have are gone after they made a result of another chunk.
   if (chunk.sum.empty()) return FinishSilent(step, index);
+  if (chunk.weight == 0 && Compresses(chunk)) {
+    // A flush of residuals without any gradient: nothing says by what to divide them, and they wait here.
+    AddResidual(Residual(chunk).floats(), chunk.sum.mutable_floats());
+    KeepResidual(index, std::exchange(chunk.sum, Buffer()));
+    return FinishSilent(step, index);
+  }
   FinishChunk::Coding coding;
   if (chunk.weight > 0) {
     coding.residual = Residual(chunk);

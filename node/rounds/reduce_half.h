@@ -191,6 +191,8 @@ class ReduceHalf {
   // Lets the parts be added for which none of a lower node is missing any more.
   void Order(ChunkIndex index);
   void Advance(StepContext& step, ChunkIndex index);
+  // Tells if nobody below has values for a flush, and this node only what it has kept back.
+  bool FlushesResidualAlone(const Chunk& chunk);
   // Tells if this node's own values are all that there is of the sum. They wait where they are for a child's: alone
   // they would only be copied.
   static bool HoldsOwnAlone(const Chunk& chunk);
