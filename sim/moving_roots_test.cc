@@ -32,14 +32,14 @@ ClusterOptions Moving(std::vector<CompressionRule> rules = {}) {
   options.overlay.compression.rules = std::move(rules);
   options.overlay.compression.least_elements = 1;
   options.plan.rounds = 30;
-  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(WriteOverlay(ScaleOverlay(options.overlay, 1)), "job.yaml");
   EXPECT_TRUE(reread.ok()) << reread.status();
   options.overlay = *reread;
   for (int i = 1; i <= 4; ++i) {
     OverlayConfig other = options.overlay;
     other.topology.root = std::string("n") + static_cast<char>('1' + i % kNodes);
     other.chunks.max_elements = 200 + 70 * i;
-    options.orders.push_back({absl::Seconds(1.5 * i), OverlayText(other)});
+    options.orders.push_back({absl::Seconds(1.5 * i), WriteOverlay(other)});
   }
   return options;
 }

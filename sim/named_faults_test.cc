@@ -154,8 +154,9 @@ TEST(NamedFaultsTest, ADeadWorkerHoldsUpNobodyAndMayBeReplaced) {
   ExpectTheOthersFinish(cluster.get(), {});
 }
 
-TEST(NamedFaultsTest, ChunksThatAreRefusedEndTheRoundForAllWithTheirSourceAndTheReason) {
-  ClusterOptions options = Linked(3);
+// A cluster of so many nodes, of which the last sends chunks of a codec that there is not in round 3.
+ClusterOptions WithAStrangeCodec(int nodes) {
+  ClusterOptions options = Linked(nodes);
   TamperingProtocol::Tampering tampering;
   tampering.on_action = [](Action* action) {
     auto* send = std::get_if<Send>(action);
@@ -165,14 +166,28 @@ TEST(NamedFaultsTest, ChunksThatAreRefusedEndTheRoundForAllWithTheirSourceAndThe
     if (is_chosen) chunk->frames[0].codec = static_cast<CodecId>(200);
     return true;
   };
-  options.wrap_core = [&](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
-    if (node != NodeId(3)) return core;
+  const NodeId last(static_cast<uint32_t>(nodes));
+  options.wrap_core = [=](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
+    if (node != last) return core;
     return std::make_unique<TamperingProtocol>(std::move(core), tampering);
   };
-  Cluster cluster(std::move(options));
+  return options;
+}
+
+TEST(NamedFaultsTest, ChunksThatAreRefusedEndAJobOfTwoWithTheirSourceAndTheReason) {
+  Cluster cluster(WithAStrangeCodec(2));
   RunUntilRound(&cluster, 2);
-  ExpectFailureEverywhere(&cluster, {"n3: its ", "expected a codec that this version knows", "round 3"},
+  ExpectFailureEverywhere(&cluster, {"n2: its ", "expected a codec that this version knows", "round 3"},
                           absl::Seconds(10));
+}
+
+TEST(NamedFaultsTest, WhoseChunksAreRefusedFallsOut) {
+  Cluster cluster(WithAStrangeCodec(4));
+  RunUntilRound(&cluster, 2);
+  ExpectTheOthersFinish(&cluster, {NodeId(4)});
+  for (const auto& [name, worker] : cluster.workers()) {
+    EXPECT_EQ(worker->failure().has_value(), name.node == NodeId(4)) << "node " << name.node;
+  }
 }
 
 TEST(NamedFaultsTest, TheOthersGoOnWithoutADeadNode) {

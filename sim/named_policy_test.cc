@@ -29,14 +29,14 @@ ClusterOptions Linked(int nodes) {
   options.overlay.awareness.enabled = false;
   options.overlay.multipath.enabled = false;
   options.plan.rounds = 30;
-  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(WriteOverlay(ScaleOverlay(options.overlay, 1)), "job.yaml");
   EXPECT_TRUE(reread.ok()) << reread.status();
   options.overlay = *reread;
   return options;
 }
 
 OperatorOrder OrderAt(double seconds, const OverlayConfig& overlay) {
-  return {absl::Seconds(seconds), OverlayText(overlay)};
+  return {absl::Seconds(seconds), WriteOverlay(overlay)};
 }
 
 // Which policies chunks were sent under, and when a node sent some under one that another had not heard of.

@@ -132,7 +132,7 @@ std::string TrimmingText(const TrimmingConfig& trimming) {
 
 }  // namespace
 
-std::string OverlayText(const OverlayConfig& overlay) {
+std::string WriteOverlay(const OverlayConfig& overlay) {
   const TransportConfig& transport = overlay.transport;
   const MembershipConfig& membership = overlay.membership;
   return absl::StrCat(

@@ -9,7 +9,7 @@
 namespace banyan {
 
 // Everything but custom trees and public keys; ParseOverlay reads it back.
-std::string OverlayText(const OverlayConfig& overlay);
+std::string WriteOverlay(const OverlayConfig& overlay);
 
 }  // namespace banyan
 

@@ -9,10 +9,10 @@ namespace {
 
 TEST(OverlayTextTest, WhatIsReadBackIsTheSame) {
   for (uint64_t seed = 0; seed < 50; ++seed) {
-    const std::string text = OverlayText(MakeScenario(seed).cluster.overlay);
+    const std::string text = WriteOverlay(MakeScenario(seed).cluster.overlay);
     const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(text, "sim.yaml");
     ASSERT_TRUE(overlay.ok()) << overlay.status() << "\n" << text;
-    EXPECT_EQ(OverlayText(*overlay), text);
+    EXPECT_EQ(WriteOverlay(*overlay), text);
   }
 }
 
@@ -22,8 +22,8 @@ TEST(OverlayTextTest, QuorumAndOrderAreReadBack) {
   overlay.aggregation.grace = absl::Milliseconds(20);
   overlay.aggregation.fixed_order = true;
   overlay.aggregation.not_finite = NotFiniteRule::kSkip;
-  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
-  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(WriteOverlay(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << WriteOverlay(overlay);
   EXPECT_EQ(read->aggregation, overlay.aggregation);
 }
 
@@ -35,8 +35,8 @@ TEST(OverlayTextTest, PricesAreReadBack) {
   overlay.links->front().b_to_a_price_per_gb = 2;
   overlay.topology.planner = "packed";
   overlay.topology.budget_per_round = 0.1;
-  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
-  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(WriteOverlay(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << WriteOverlay(overlay);
   EXPECT_EQ(read->nodes[1].price_per_gb, 0.09);
   EXPECT_EQ(read->links->front().a_to_b_price_per_gb, 1.0 / 3);
   EXPECT_EQ(read->links->front().b_to_a_price_per_gb, 2);
@@ -53,8 +53,8 @@ TEST(OverlayTextTest, CompressionIsReadBack) {
                                     .error_feedback = false},
                                    {.codec = CodecId::kFp16}},
                          .least_elements = 7};
-  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
-  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(WriteOverlay(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << WriteOverlay(overlay);
   EXPECT_EQ(read->compression, overlay.compression);
 }
 

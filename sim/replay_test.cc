@@ -79,7 +79,7 @@ ClusterOptions Job(uint64_t rounds, Model* model) {
   options.plan.slowness = {{kSlow, 8}};
   options.plan.source = model;
   options.listener = model;
-  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(WriteOverlay(ScaleOverlay(options.overlay, 1)), "job.yaml");
   EXPECT_TRUE(reread.ok()) << reread.status();
   options.overlay = *reread;
   return options;
@@ -180,7 +180,7 @@ TEST(ReplaySimulation, TwoHundredRoundsWithCutsQuorumsAndAnotherPolicyAreTheSame
   OverlayConfig other = options.overlay;
   other.topology.planner = "star";
   other.topology.root = "n4";
-  options.orders = {{absl::Seconds(4), OverlayText(other)}};
+  options.orders = {{absl::Seconds(4), WriteOverlay(other)}};
   const Transcripts transcripts = Record(options);
   const Counts counts = CountsOf(transcripts);
   EXPECT_GT(counts.cuts, 500u);

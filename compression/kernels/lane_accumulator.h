@@ -39,7 +39,7 @@ class LaneAccumulator {
 #pragma GCC unroll 8
     for (int part = 0; part < kDoubleParts; ++part) {
       const float* const from = values + part * kDoubles;
-      lanes_[part] += Term::template Of<V>(*reinterpret_cast<const typename V::HalfFloatsInMemory*>(from));
+      lanes_[part] += Term::template Of<V>(V::LoadHalf(from));
     }
   }
 

@@ -29,6 +29,10 @@ struct Vectors {
 
   BANYAN_KERNEL_BODY static Floats Load(const float* from) { return *reinterpret_cast<const FloatsInMemory*>(from); }
   BANYAN_KERNEL_BODY static void Store(float* to, Floats values) { *reinterpret_cast<FloatsInMemory*>(to) = values; }
+  // Memory is read through these alone: `auto` drops what a type in memory says of its alignment.
+  BANYAN_KERNEL_BODY static HalfFloats LoadHalf(const float* from) {
+    return *reinterpret_cast<const HalfFloatsInMemory*>(from);
+  }
   BANYAN_KERNEL_BODY static Words LoadWords(const void* from) { return *static_cast<const WordsInMemory*>(from); }
   BANYAN_KERNEL_BODY static void StoreWords(void* to, Words words) { *static_cast<WordsInMemory*>(to) = words; }
 };

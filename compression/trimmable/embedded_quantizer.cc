@@ -169,8 +169,7 @@ struct Correlating {
 #pragma GCC unroll 2
         for (int half = 0; half < 2; ++half) {
           const auto of = [half](const float* from) __attribute__((always_inline)) {
-            const auto* at = reinterpret_cast<const typename V::HalfFloatsInMemory*>(from + half * kWidth / 2);
-            return __builtin_convertvector(typename V::HalfFloats(*at), typename V::Doubles);
+            return __builtin_convertvector(V::LoadHalf(from + half * kWidth / 2), typename V::Doubles);
           };
           lanes[part * 2 + half] += of(row + part * kWidth) * of(values);
         }

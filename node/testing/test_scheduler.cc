@@ -137,7 +137,8 @@ void TestScheduler::On(uint32_t node, const EpochReport& report) {
 }
 
 void TestScheduler::On(uint32_t node, const RoundBroken& broken) {
-  if (!ends_broken) return;
+  // A fuzzed node may name any key.
+  if (!ends_broken || broken.key.value() == 0 || broken.key.value() > keys_.size()) return;
   const std::string whose = broken.culprit == NodeId() ? "" : absl::StrCat("n", broken.culprit.value(), ": ");
   SayToAll(JobFailed{term, absl::StatusCode::kUnavailable,
                      absl::StrCat("n", node, " cannot finish round ", broken.round.value(), " of key '",

@@ -13,7 +13,10 @@
 namespace banyan {
 namespace {
 
-INSTANTIATE_TEST_SUITE_P(BothPorts, SessionTest, testing::Values(PortKind::kUnix, PortKind::kLocal), PortName);
+class SessionGroupCallsTest : public SessionTest {};
+
+INSTANTIATE_TEST_SUITE_P(BothPorts, SessionGroupCallsTest, testing::Values(PortKind::kUnix, PortKind::kLocal),
+                         PortName);
 
 // Tensors of 0, 1, ... elements, with the names t0, t1, ...
 struct Tensors {
@@ -34,7 +37,7 @@ struct Tensors {
   std::vector<std::vector<float>> values;
 };
 
-TEST_P(SessionTest, TensorsOfAGroupArePushedAndPulledByName) {
+TEST_P(SessionGroupCallsTest, TensorsOfAGroupArePushedAndPulledByName) {
   StartNode({.workers = 2});
   auto first = Open(0);
   auto second = Open(1);
@@ -68,7 +71,7 @@ TEST_P(SessionTest, TensorsOfAGroupArePushedAndPulledByName) {
   }
 }
 
-TEST_P(SessionTest, AGroupIsPushedAsAWholeInThreeWays) {
+TEST_P(SessionGroupCallsTest, AGroupIsPushedAsAWholeInThreeWays) {
   StartNode();
   auto session = Open();
   Tensors values(4, 1);
@@ -93,7 +96,7 @@ TEST_P(SessionTest, AGroupIsPushedAsAWholeInThreeWays) {
   EXPECT_EQ(values.values[2], std::vector<float>({1, 2}));
 }
 
-TEST_P(SessionTest, FlushAndBroadcastOfAGroup) {
+TEST_P(SessionGroupCallsTest, FlushAndBroadcastOfAGroup) {
   StartNode();
   auto session = Open();
   Tensors values(3, 1);
@@ -111,7 +114,7 @@ TEST_P(SessionTest, FlushAndBroadcastOfAGroup) {
   }
 }
 
-TEST_P(SessionTest, ARoundOfAGroupThatIsNotFullSaysSo) {
+TEST_P(SessionGroupCallsTest, ARoundOfAGroupThatIsNotFullSaysSo) {
   StartNode();
   auto session = Open();
   Tensors values(5, 1);
@@ -134,7 +137,7 @@ TEST_P(SessionTest, ARoundOfAGroupThatIsNotFullSaysSo) {
   EXPECT_EQ(Detached(1), std::vector<bool>({true}));
 }
 
-TEST_P(SessionTest, AHalfPushedGroupIsInNoRound) {
+TEST_P(SessionGroupCallsTest, AHalfPushedGroupIsInNoRound) {
   StartNode({.workers = 2});
   auto first = Open(0);
   auto second = Open(1);
@@ -153,7 +156,7 @@ TEST_P(SessionTest, AHalfPushedGroupIsInNoRound) {
   EXPECT_EQ(results.values, Tensors(3, 2).values);
 }
 
-TEST_P(SessionTest, TheJobsEndIsThatOfAHalfPushedGroup) {
+TEST_P(SessionGroupCallsTest, TheJobsEndIsThatOfAHalfPushedGroup) {
   StartNode({.fail_at = 1});
   auto session = Open();
   Tensors values(3, 1);
@@ -165,7 +168,7 @@ TEST_P(SessionTest, TheJobsEndIsThatOfAHalfPushedGroup) {
             absl::UnavailableError("node n1, key t1 of group g, round 1: the job failed: node n3 was lost"));
 }
 
-TEST_P(SessionTest, RefusesGroupsThatCannotBe) {
+TEST_P(SessionGroupCallsTest, RefusesGroupsThatCannotBe) {
   StartNode();
   auto session = Open();
   const std::vector<float> one = {1};
@@ -198,7 +201,7 @@ TEST_P(SessionTest, RefusesGroupsThatCannotBe) {
   EXPECT_TRUE(session->InitGroup("h", {{"x", one}}).Wait(kLong).ok());
 }
 
-TEST_P(SessionTest, RunsTheCallbackOfEachTensor) {
+TEST_P(SessionGroupCallsTest, RunsTheCallbackOfEachTensor) {
   StartNode();
   auto session = Open();
   Tensors values(20, 1);
@@ -214,7 +217,7 @@ TEST_P(SessionTest, RunsTheCallbackOfEachTensor) {
   EXPECT_EQ(called.size(), 20u);
 }
 
-TEST_P(SessionTest, SeveralRoundsOfAGroupMayBeOpen) {
+TEST_P(SessionGroupCallsTest, SeveralRoundsOfAGroupMayBeOpen) {
   StartNode({.rounds_in_flight = 2});
   auto session = Open();
   Tensors values(3, 1);

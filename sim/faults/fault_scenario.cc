@@ -396,7 +396,7 @@ FaultScenario MakeRoughScenario(uint64_t seed) {
     for (const Fault& fault : scenario.faults) cluster.steady.erase(fault.node);
   }
   // As it is read from its file, or what an operator gives would differ.
-  absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(ScaleOverlay(cluster.overlay, 1)), "rough.yaml");
+  absl::StatusOr<OverlayConfig> read = ParseOverlay(WriteOverlay(ScaleOverlay(cluster.overlay, 1)), "rough.yaml");
   BANYAN_CHECK(read.ok());
   cluster.overlay = *std::move(read);
   cluster.orders = OrdersOf(faults, cluster.overlay);

@@ -24,12 +24,12 @@ std::string RunWithCuts(const MakeTampering& tampering) {
   options.overlay.awareness.enabled = false;
   options.overlay.topology.planner = "star";
   options.overlay.topology.root = "n2";
-  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(WriteOverlay(ScaleOverlay(options.overlay, 1)), "job.yaml");
   EXPECT_TRUE(reread.ok()) << reread.status();
   options.overlay = *reread;
   OverlayConfig other = options.overlay;
   other.topology.root = "n3";
-  options.orders = {{absl::Seconds(5), OverlayText(other)}, {absl::Seconds(8), OverlayText(options.overlay)}};
+  options.orders = {{absl::Seconds(5), WriteOverlay(other)}, {absl::Seconds(8), WriteOverlay(options.overlay)}};
   options.plan.rounds = 40;
   options.wrap_core = [tampering](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
     return std::make_unique<TamperingProtocol>(std::move(core), tampering(node));

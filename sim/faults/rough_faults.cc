@@ -34,7 +34,7 @@ Fault Companion(FaultKind kind, NodeId node, absl::Duration about, const FaultPl
 // The overlay that the operator gives as its `number`-th, which differs from the former in nothing that matters.
 std::string Edited(OverlayConfig overlay, int number) {
   overlay.topology.update_interval += absl::Milliseconds(number);
-  return OverlayText(overlay);
+  return WriteOverlay(overlay);
 }
 
 // A file for another job, which no job that runs may take up.

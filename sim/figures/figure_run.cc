@@ -161,7 +161,7 @@ std::string TextOf(FigureCase figure_case) {
   const TopologyConfig& topology = figure_case.overlay.topology;
   const bool takes_best_roots = topology.planner == "fapt" || topology.planner == "packed";
   if (takes_best_roots && topology.roots != 1) figure_case.overlay.topology.root.reset();
-  return absl::StrCat(OverlayText(figure_case.overlay), figure_case.model_bytes, " ", figure_case.compute_ms, " ",
+  return absl::StrCat(WriteOverlay(figure_case.overlay), figure_case.model_bytes, " ", figure_case.compute_ms, " ",
                       figure_case.redraw, " ", figure_case.nodes, " ", figure_case.network, " ",
                       static_cast<int>(figure_case.told));
 }

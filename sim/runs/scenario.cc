@@ -146,7 +146,7 @@ std::string DrawOrder(OverlayConfig overlay, int64_t least_elements, Random* ran
     overlay.chunks.max_elements =
         random->Between(std::min(least_elements, overlay.chunks.max_elements), overlay.chunks.max_elements);
   }
-  return OverlayText(overlay);
+  return WriteOverlay(overlay);
 }
 
 int64_t LeastElements(const TrainingPlan& plan) {
@@ -187,7 +187,7 @@ void DrawAdaptation(Random* random, Scenario* scenario) {
     cluster.link_redraw = redraw;
   }
   // The operator's file and the scheduler's agree to the last digit.
-  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(cluster.overlay, 1)), "job.yaml");
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(WriteOverlay(ScaleOverlay(cluster.overlay, 1)), "job.yaml");
   BANYAN_CHECK(reread.ok());
   cluster.overlay = *reread;
   if (random->Chance(0.85)) {
