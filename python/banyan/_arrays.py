@@ -172,11 +172,6 @@ def _of_device(flat: Any, is_result: bool, type: int) -> Values:
     return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), finish)
 
 
-def type_name(value: Any) -> str:
-    """Returns what errors call a value."""
-    return type(value).__name__
-
-
 def _is_number(value: Any) -> bool:
     """Tells whether a value is a single number of numpy, such as numpy.float32(1): nobody can write it."""
     numpy = sys.modules.get("numpy")
@@ -208,7 +203,7 @@ def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
     facts = value.__array_interface__
     kind, place = facts["typestr"], facts.get("data")
     if not isinstance(place, tuple) or facts.get("mask") is not None:
-        raise _refuse(f"{type_name(value)}, which is no plain array", "give numpy.array() of it")
+        raise _refuse(f"{type(value).__name__}, which is no plain array", "give numpy.array() of it")
     address, is_read_only = place
     if is_result and is_read_only:
         raise InvalidArgument("expected an array that can be written for the result, got one that is read-only")
@@ -265,7 +260,7 @@ def _of_buffer(value: Any, is_result: bool, want: Optional[int]) -> Values:
         held = _HeldBuffer(value, is_result)
     except (BufferError, TypeError) as error:
         advice = "; give numpy.asarray() of it" if hasattr(value, "__array__") or isinstance(value, (list, tuple)) else ""
-        raise InvalidArgument(f"expected a tensor whose memory can be used, got {type_name(value)}: {error}{advice}") from None
+        raise InvalidArgument(f"expected a tensor whose memory can be used, got {type(value).__name__}: {error}{advice}") from None
     form = (held.view.format or b"B").decode()
     number = _FORMATS.get((form.lstrip("@=<"), held.view.itemsize))
     if number is None:
@@ -310,7 +305,7 @@ def _is_dense(tensor: _Tensor) -> bool:
 def _of_dlpack(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if is_result:
         raise InvalidArgument(
-            f"expected a torch tensor, a numpy array or a writable buffer for the result, got {type_name(value)}"
+            f"expected a torch tensor, a numpy array or a writable buffer for the result, got {type(value).__name__}"
         )
     capsule = value.__dlpack__()  # as nobody consumes it, its end gives the memory back
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
@@ -351,8 +346,7 @@ def values_of(value: Any, *, is_result: bool = False, want: Optional[int] = None
 def empty_like(value: Any) -> Any:
     """Makes a tensor for a result: of the same kind and shape where `value` is of torch or numpy, else an array."""
     if is_torch(value):
-        made = value.detach().clone()
-        return made
+        return value.detach().clone()
     if hasattr(value, "__array_interface__"):
         return sys.modules["numpy"].array(value) if _is_number(value) else value.copy()
     values = values_of(value)

@@ -8,14 +8,11 @@ import math
 import threading
 import time
 from ctypes import c_void_p
-from typing import TYPE_CHECKING, Any, Callable, Generator, List, Optional
+from typing import Any, Callable, Generator, List, Optional
 
 from ._arrays import Values
 from ._library import last_error, library
 from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
-
-if TYPE_CHECKING:
-    from .session import Session
 
 _log = logging.getLogger("banyan")
 _SLICE = 0.1  # seconds, between two looks at signals such as Ctrl-C
@@ -35,10 +32,11 @@ class Ticket:
     """
 
     def __init__(
-        self, session: "Session", key: str, result: Any, results: List[Values]
+        self, node: str, note: Callable[[Error], None], key: str, result: Any, results: List[Values]
     ) -> None:
         self.key = key
-        self._session = session
+        self._node = node
+        self._note = note  # hears of what the operation ended with
         self._result = result
         self._results = results
         self._handle: Optional[c_void_p] = None  # none: done already
@@ -120,7 +118,7 @@ class Ticket:
             message = last_error()
             if timeout is not None:
                 message = message.replace("not done after 0;", f"not done after {timeout:g} s;", 1)
-            raise make_error(code, message, node=self._session.node, key=self.key, round=self.round)
+            raise make_error(code, message, node=self._node, key=self.key, round=self.round)
         self._finish()
         return self._result
 
@@ -132,16 +130,16 @@ class Ticket:
             self._failure(code)
 
     def _failure(self, code: int) -> Error:
-        """Returns what the operation ended with, and tells the session of it once."""
+        """Returns what the operation ended with, of which `note` hears once."""
         with self._lock:
             if self._error is not None:
                 return self._error
             library().banyan_ticket_wait(self._handle, 0.0)  # for its text
-            error = make_error(code, last_error(), node=self._session.node, key=self.key, round=self.round)
+            error = make_error(code, last_error(), node=self._node, key=self.key, round=self.round)
             self._error = error
         # A call that found no room has not begun, and the session's own end is no fault.
         if not isinstance(error, (Timeout, Cancelled)):
-            self._session._note(error)
+            self._note(error)
         return error
 
     def _finish(self) -> None:

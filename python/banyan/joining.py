@@ -13,11 +13,12 @@ from typing import Any, Callable, Optional
 
 from ._library import Handle, NodeOptions, SessionOptions, last_error, library, sized
 from .errors import InvalidArgument, make_error
-from .session import _ROOM_SLICE, LibrarySession, Session, call_interruptibly
+from .session import LibrarySession, Session, call_interruptibly
 
 _log = logging.getLogger("banyan")
 _node_log = logging.getLogger("banyan.node")
 _NOTICE_SECONDS = 10.0
+_ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
 _MOST_WORKERS = 256  # of a node
 _LEVELS = {"<3>": logging.ERROR, "<4>": logging.WARNING, "<6>": logging.INFO, "<7>": logging.DEBUG}
 
@@ -112,6 +113,14 @@ class LocalNode:
         )
         return LibrarySession(handle, worker, room_timeout, on_close)
 
+    def _open_only_session(self, worker: int, **options: Any) -> Session:
+        """Attaches the one worker of this node, which ends with its session, and where that cannot be opened."""
+        try:
+            return self.open_session(worker, on_close=self.stop, **options)
+        except BaseException:
+            self.stop()
+            raise
+
     def stop(self) -> None:
         """Leaves the job. Raises why the node ended, where it was not asked to. May be called again."""
         handle, self._handle = self._handle, None
@@ -195,10 +204,6 @@ def join(
             advertise=advertise or environment("BANYAN_ADVERTISE"), worker_socket=worker_socket,
             key=key or environment("BANYAN_KEY"), insecure=insecure,
         )
-        try:
-            session = local.open_session(chosen, timeout=timeout, room_timeout=room_timeout, on_close=local.stop)
-        except BaseException:
-            local.stop()
-            raise
+        session = local._open_only_session(chosen, timeout=timeout, room_timeout=room_timeout)
     _log.info("joined as worker %d of node %s, Banyan %s", chosen, session.node, library().banyan_version().decode())
     return session

@@ -24,7 +24,6 @@ from ._ticket import Ticket
 from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
 
 _log = logging.getLogger("banyan")
-_ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
 _CLOSE_SECONDS = 5.0
 _BATCH = 256
 _MOST_STEPS = 2**63 - 1
@@ -104,9 +103,7 @@ class Session:
         group have been pushed: start all before you wait for one.
         """
         read = [_named(name, value) for name, value in values.items()]
-        types = {TYPES[each.type] for each in read}
-        if len(types) > 1:
-            raise InvalidArgument(f"group {group}: expected tensors of one type, got {', '.join(sorted(types))}", key=group)
+        _check_types("group", group, read)
         written = [_named(name, value, is_result=True) for name, value in values.items()] if in_place else []
         ticket = self._start("init_group", group, read, written, None, names=list(values))
         self._types.update({name: read[0].type for name in (group, *values) if read})
@@ -125,10 +122,7 @@ class Session:
 
     def push_pull(self, key: str, gradient: Any, *, out: Any = None, priority: int = 0) -> Ticket:
         """Does both. `out` may be `gradient` itself. Higher priorities go first where a link has a queue."""
-        read = self._of(key, gradient)
-        out = empty_like(gradient) if out is None else out
-        result = [self._of(key, out, is_result=True)]
-        return self._start("push_pull", key, [read], result, out, priority=priority)
+        return self._exchange("push_pull", key, gradient, out, priority)
 
     def all_reduce(self, key: str, value: Any, *, timeout: Optional[float] = None) -> Any:
         """Does a push_pull in place, waits for it and returns `value`."""
@@ -145,14 +139,11 @@ class Session:
 
     def flush(self, key: str, gradient: Any, *, out: Any = None) -> Ticket:
         """A push_pull that also brings what lossy encodings of earlier rounds have kept back; all workers call it."""
-        read = self._of(key, gradient)
-        out = empty_like(gradient) if out is None else out
-        return self._start("flush", key, [read], [self._of(key, out, is_result=True)], out)
+        return self._exchange("flush", key, gradient, out)
 
     def broadcast(self, key: str, value: Any, *, out: Any = None) -> Ticket:
         """A round whose result is the values of the lowest worker; in place where `out` is left away."""
-        out = value if out is None else out
-        return self._start("broadcast", key, [self._of(key, value)], [self._of(key, out, is_result=True)], out)
+        return self._exchange("broadcast", key, value, value if out is None else out)
 
     def register_weights(self, key: str, weights: Any) -> Ticket:
         """Tells the node the key's weights, for compressions that hold back gradients of small weights."""
@@ -243,6 +234,12 @@ class Session:
     def _of(self, key: str, value: Any, *, is_result: bool = False) -> Values:
         """Returns where numbers of a key are, in its type."""
         return _named(key, value, is_result=is_result, want=self._types.get(key))
+
+    def _exchange(self, kind: str, key: str, value: Any, out: Any, priority: int = 0) -> Ticket:
+        """Starts what reads one tensor and writes one: `out`, or a new one."""
+        read = self._of(key, value)
+        out = empty_like(value) if out is None else out
+        return self._start(kind, key, [read], [self._of(key, out, is_result=True)], out, priority=priority)
 
     def _start(
         self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
@@ -338,9 +335,9 @@ class LibrarySession(Session):
         names: Sequence[str], numbers: Tuple[Any, ...],
     ) -> Ticket:
         priority = _within("priority", priority, -_MOST_PRIORITY - 1, _MOST_PRIORITY)
-        _check_types(key, inputs + results)
+        _check_types("key", key, inputs + results)
         arguments = _arguments(kind, key, inputs, results, names, numbers)
-        ticket = Ticket(self, key, result, results)
+        ticket = Ticket(self.node, self._note, key, result, results)
         with self._lock:
             if self._closed:
                 raise Cancelled("the session is closed", node=self.node, key=key)
@@ -475,11 +472,11 @@ def _type_of(values: List[Values]) -> int:
     return values[0].type if values else 0
 
 
-def _check_types(key: str, values: List[Values]) -> None:
+def _check_types(what: str, key: str, values: List[Values]) -> None:
     """Refuses tensors of several types in one call, whose type is told once: the sizes of results are by it."""
     types = sorted({TYPES[each.type] for each in values})
     if len(types) > 1:
-        raise InvalidArgument(f"key {key}: expected tensors of one type, got {', '.join(types)}", key=key)
+        raise InvalidArgument(f"{what} {key}: expected tensors of one type, got {', '.join(types)}", key=key)
 
 
 def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None:

@@ -36,7 +36,7 @@ class SoloSession(Session):
     ) -> Ticket:
         if kind not in ("barrier", "report_loss", "report_health"):
             self._apply(kind, key, inputs, results, names)
-        ticket = Ticket(self, key, result, results)
+        ticket = Ticket(self.node, self._note, key, result, results)
         ticket._finish()
         ticket._on_done(0)
         return ticket

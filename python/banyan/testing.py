@@ -99,12 +99,7 @@ class LocalJob:
 
     def join(self, name: str, *, worker: int = 0, timeout: float = 300.0, **options: Any) -> Session:
         """Joins with a node inside this process."""
-        node = LocalNode(name, self.scheduler, **options)
-        try:
-            return node.open_session(worker, timeout=timeout, on_close=node.stop)
-        except BaseException:
-            node.stop()
-            raise
+        return LocalNode(name, self.scheduler, **options)._open_only_session(worker, timeout=timeout)
 
     def close(self) -> None:
         """Ends the scheduler. May be called again."""

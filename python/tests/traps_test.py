@@ -1,7 +1,11 @@
 """What Python programs do that a library in C++ does not expect."""
 
+import ast
 import gc
+import graphlib
+import importlib.util
 import os
+import pathlib
 import select
 import signal
 import subprocess
@@ -353,6 +357,24 @@ class ExitTest(unittest.TestCase):
         self.assertEqual([program.returncode for program in programs], [0, 7], said)
         for text in said:  # what nodes have to say of each other's end is no fault
             self.assertNotRegex(text, "Traceback|Exception|Error")
+
+
+class ImportsTest(unittest.TestCase):
+    def test_modules_import_each_other_in_no_circle(self):
+        root = pathlib.Path(banyan.__file__).parents[1]
+        paths = {path.relative_to(root).with_suffix("").parts: path for path in root.glob("banyan/**/*.py")}
+        graph = {".".join(parts).removesuffix(".__init__"): set() for parts in paths}
+        for parts, path in paths.items():
+            imported = graph[".".join(parts).removesuffix(".__init__")]
+            for node in ast.walk(ast.parse(path.read_text())):  # also in functions, and for types alone
+                if isinstance(node, ast.Import):
+                    imported.update(each.name for each in node.names)
+                elif isinstance(node, ast.ImportFrom):
+                    source = importlib.util.resolve_name("." * node.level + (node.module or ""), ".".join(parts[:-1]))
+                    modules = [f"{source}.{each.name}" for each in node.names]
+                    imported.update(each if each in graph else source for each in modules)
+        self.assertIn("banyan._library", graph["banyan.session"])
+        graphlib.TopologicalSorter(graph).prepare()  # raises CycleError, which names a circle
 
 
 if __name__ == "__main__":

@@ -11,8 +11,7 @@
 Needs torch 1.13 or later. Models may be on CUDA devices.
 """
 
-from ._groups import local_group
-from .attach import Attachment, attach
+from .attach import Attachment, attach, local_group
 from .diloco import HFA, DiLoCo, LocalSGD, Nesterov, StreamingDiLoCo
 from .state import State
 

@@ -1,4 +1,4 @@
-"""Gradients of a device (a GPU) on their way through the host's memory, while the device goes on computing."""
+"""Tensors of a device (a GPU) on their way through the host's memory: gradients while the device goes on computing."""
 
 from __future__ import annotations
 
@@ -166,3 +166,15 @@ def _start_all(waiting: "queue.SimpleQueue[Any]") -> None:
         staged, copied, start = taken
         staged.run(copied, start)
         del taken, staged, copied, start
+
+
+def mirror_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Makes room for a tensor in the host's memory."""
+    return torch.zeros(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type == "cuda")
+
+
+def copy_where_it_differs(source: torch.Tensor, target: torch.Tensor) -> torch.device:
+    """Copies a tensor, unless both are the same memory. Returns the source's device, which may still be at it."""
+    if source.data_ptr() != target.data_ptr():
+        target.copy_(source.detach(), non_blocking=target.device.type == "cpu")
+    return source.device

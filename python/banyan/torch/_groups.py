@@ -7,7 +7,6 @@ import zlib
 from typing import Callable, Container, Dict, List, Optional, Sequence, Tuple
 
 import torch
-import torch.distributed as dist
 from torch.nn.modules.batchnorm import _NormBase
 
 from ..errors import FailedPrecondition
@@ -18,12 +17,6 @@ _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
-
-
-def local_group() -> None:
-    """Makes a process group of this process alone, which DistributedDataParallel needs, unless there is one."""
-    if not dist.is_initialized():
-        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
 
 def wire_name(prefix: str, name: str, tensor: torch.Tensor) -> str:

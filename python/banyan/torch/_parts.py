@@ -70,6 +70,13 @@ def refuse_parts(what: str, model: torch.nn.Module) -> None:
         raise InvalidArgument(f"{what}: expected a model in one piece, got one in parts; bt.attach takes such ones")
 
 
+def required(job: Optional[Session]) -> Session:
+    """Returns the session of a process that has a model in one piece."""
+    if job is None:
+        raise InvalidArgument("job: expected a session, got None; only models in parts have processes without one")
+    return job
+
+
 def _shape_of(parameter: torch.Tensor, given: Optional[Sequence[int]]) -> Optional[Tuple[int, ...]]:
     """Returns the shape of a whole parameter: as given, or as a DTensor or FSDP's flat parameter knows it."""
     if given is not None:

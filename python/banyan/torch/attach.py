@@ -1,16 +1,21 @@
-"""Gradients of every step over a job: for DistributedDataParallel by its hook, for other modules by their own."""
+"""Gradients of every step over a job: for DistributedDataParallel by its hook, for other modules by their own, and for
+models whose processes hold a part of each parameter (FSDP, or cut by hand) when they ask for them.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import math
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
 
 import torch
+import torch.distributed as dist
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.parallel import DistributedDataParallel
 
-from ..errors import FailedPrecondition, InvalidArgument
+from ..errors import Error, FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
 from ._copies import Copies, Staged, Stager
@@ -18,17 +23,23 @@ from ._groups import (
     Chooser, Named, by_wire_name, cut, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors,
     wire_name,
 )
-from ._parts import shard_group_of
+from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._weight import Weight
 
 Operation = Union[Ticket, Staged]
-RESULTS = ("mean", "sum")  # of a job, that are gradients
-MIB = 1 << 20
+_RESULTS = ("mean", "sum")  # of a job, that are gradients
+_MIB = 1 << 20
+
+
+def local_group() -> None:
+    """Makes a process group of this process alone, which DistributedDataParallel needs, unless there is one."""
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
 
 def attach(
     job: Optional[Session], model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
-    low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Mapping[str, Sequence[int]]] = None,
+    low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Shapes] = None,
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job: their mean, or their sum where `aggregation.op` is sum.
 
@@ -60,26 +71,26 @@ def attach(
     >>> model.weight.grad
     tensor([[1., 1.]])
     """
-    from . import sharded  # which needs what is here
-
     group = shard_group if shard_group is not None else shard_group_of(model)
     if group is not None:
-        return sharded.ShardedAttachment(
+        return ShardedAttachment(
             job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes
         )
-    if job is None:
-        raise InvalidArgument("job: expected a session, got None; only models in parts have processes without one")
-    return Attachment(job, model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit)
+    return Attachment(required(job), model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit)
 
 
 class Attachment:
     """A model whose gradients are the job's; made by `attach`."""
 
+    _step = 0  # that was reported
+    _largest_rate = 0.0
+    _buffer_count: Optional[Weight] = None  # where the job sums
+
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
         weighted: bool = False, low_bit: Optional[Chooser] = None, stager: Optional[Stager] = None,
     ) -> None:
-        refuse_results("attach", job.aggregation_op, RESULTS)
+        refuse_results("attach", job.aggregation_op, _RESULTS)
         refuse_left_out("weighted", weighted and job.may_leave_out)
         self._job = job
         self._stager = stager or Stager(job)
@@ -95,7 +106,7 @@ class Attachment:
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
-        groups = cut(named, key_mb * MIB, low_bit)
+        groups = cut(named, key_mb * _MIB, low_bit)
         self._low_bit: Dict[str, torch.nn.Parameter] = {}  # by key
         for i, group in enumerate(groups):
             key = f"{name}/{i}"
@@ -106,10 +117,7 @@ class Attachment:
             # What the next forward pass needs first goes first where a link has a queue.
             for each, parameter in group:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
-        self._buffer_count: Optional[Weight] = None  # where the job sums
         self._is_synchronised = True
-        self._step = 0  # that was reported
-        self._largest_rate = 0.0
         self._weight = Weight(job, f"{name}-weight") if weighted else None
         warn_of_fixed_tensors(job, name, self._inner)
         self._init_running_means()
@@ -194,7 +202,7 @@ class Attachment:
                 groups.setdefault(copy.dtype, {})[name] = copy
         for dtype, group in groups.items():
             self._job.init_group(f"{self._name}-buffers/{dtype}", group, in_place=False)
-        self._known_buffers = {name for group in groups.values() for name in group}
+        self._known_buffers: Set[str] = {name for group in groups.values() for name in group}
         if groups and self._job.aggregation_op == "sum" and not self._job.may_leave_out:
             self._buffer_count = Weight(self._job, f"{self._name}-buffers")
 
@@ -454,3 +462,147 @@ class _AllDone:
             except Exception as error:
                 self._error = error
                 self._base.set_result(torch.zeros(()))
+
+
+class _Group:
+    """Parameters in parts that travel as one key. The first process has them whole, in the host's memory."""
+
+    def __init__(self, prefix: str, number: int, named: List[Named], is_first: bool) -> None:
+        self.key = f"{prefix}/{number}"
+        self.names = [each for each, _ in named]
+        self.wire_names = list(by_wire_name(prefix, named))
+        self.whole = [torch.zeros(each.numel(), dtype=each.dtype) for _, each in named] if is_first else []
+        self.ticket: Optional[Ticket] = None
+
+
+class ShardedAttachment(Attachment):
+    """A model in parts whose gradients are the job's; made by `attach`. All processes of the group call all of it alike.
+
+    The processes of a site that hold one model are one worker of the job: the first of them has the session. It gathers
+    gradients from the others, sends them, and gives each its part of the result. So keys are whole parameters, as those of
+    a site that holds its model in one piece, and sites may cut theirs into different numbers of parts. What the first
+    process says counts: `weight`, and what it reports.
+    """
+
+    def __init__(
+        self, job: Optional[Session], model: torch.nn.Module, shard_group: Any, *, key_mb: float = 4,
+        name: str = "grad", weighted: bool = False, low_bit: Optional[Chooser] = None, shapes: Optional[Shapes] = None,
+    ) -> None:
+        self._site = Site(shard_group)
+        self._inner = model
+        self._name = name
+        self._by_name = {each: parameter for each, parameter in model.named_parameters() if parameter.requires_grad}
+        (op, may_leave_out), self._shapes, self._parts = agree_on_parts(self._site, job, self._by_name, shapes or {})
+        refuse_results("attach", op, _RESULTS)
+        refuse_left_out("weighted", weighted and may_leave_out)
+        if not self._by_name:
+            raise InvalidArgument("expected a model with parameters that are trained, got one without")
+        if job is not None:
+            self._job = job
+        self._groups = self._cut(key_mb, low_bit)
+        self.groups = {each.key: each.names for each in self._groups}
+        self._low_bit = {
+            each.key: self._by_name[each.names[0]]
+            for each in self._groups if low_bit is not None and low_bit(each.names[0], self._by_name[each.names[0]])
+        }
+        self._begin()
+        # In the order of attachments in one piece, as an init waits for all sites.
+        self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
+        self._is_weighted = weighted
+        if job is not None:
+            warn_of_fixed_tensors(job, name, model, is_whole=False)
+            self._init_running_means()
+
+    def _cut(self, key_mb: float, low_bit: Optional[Chooser]) -> List[_Group]:
+        """Cuts whole parameters into groups, as `attach` cuts those of a model in one piece."""
+        whole = [
+            (each, torch.nn.Parameter(torch.empty(self._shapes[each], dtype=parameter.dtype, device="meta")))
+            for each, parameter in self._by_name.items() if math.prod(self._shapes[each]) > 0
+        ]
+        groups = enumerate(cut(whole, key_mb * _MIB, low_bit))
+        return [_Group(self._name, i, named, self._site.rank == 0) for i, named in groups]
+
+    def _gather(self, group: _Group, values: Mapping[str, torch.Tensor]) -> None:
+        """Makes `group.whole` of what the processes have."""
+        self._site.gather([self._parts[each] for each in group.names], [values[each] for each in group.names], group.whole)
+
+    def _scatter(self, group: _Group, values: Mapping[str, torch.Tensor], error: Optional[Error]) -> None:
+        """Gives each process its part of `group.whole`, or the news of an error, which it raises."""
+        parts, own = [self._parts[each] for each in group.names], [values[each] for each in group.names]
+        self._site.scatter(parts, own, group.whole, error, group.key)
+
+    def _begin(self) -> None:
+        """Gives all parts the parameters of the lowest worker."""
+        for group in self._groups:
+            values = {each: row_of(self._by_name[each]) for each in group.names}
+            self._gather(group, values)
+            error: Optional[Error] = None
+            if self._site.rank == 0:
+                try:
+                    self._job.init_group(group.key, dict(zip(group.wire_names, group.whole)))
+                except Error as caught:
+                    error = caught
+            self._scatter(group, values, error)
+
+    # --- every step ---
+
+    def wait(self, timeout: Optional[float] = None) -> None:
+        """Sends the gradients, and waits until they are those of the job; parameters without one take part with zeros.
+
+        After an error in the first process the others raise Unavailable. The job cannot go on with this model then.
+        """
+        values: Dict[str, torch.Tensor] = {}
+        for each, parameter in self._by_name.items():
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            values[each] = row_of(parameter.grad)
+        sent: Optional[Ticket] = None
+        error: Optional[Error] = None
+        for priority, group in enumerate(self._groups):
+            self._gather(group, values)
+            if self._site.rank > 0 or error is not None:
+                continue
+            try:
+                if self._weight is not None:
+                    sent = sent or self._weight.send()
+                    self._weight.multiply(group.whole)
+                group.ticket = self._job.push_pull_group(group.key, group.whole, priority=priority)
+            except Error as caught:
+                error = caught
+        for group in self._groups:
+            self._scatter(group, values, error or self._finish(group, sent, timeout))
+
+    def _finish(self, group: _Group, weight: Optional[Ticket], timeout: Optional[float]) -> Optional[Error]:
+        if group.ticket is None:
+            return None
+        try:
+            group.ticket.wait(timeout)
+            if self._weight is not None and weight is not None:
+                weight.wait(timeout)
+                self._weight.divide(group.whole)
+        except Error as error:
+            return error
+        return None
+
+    def no_sync(self) -> Any:
+        raise InvalidArgument("no_sync: nothing is sent before wait(), so accumulate as you like and call that once")
+
+    @Attachment.weight.setter
+    def weight(self, value: float) -> None:
+        if not self._is_weighted:
+            raise InvalidArgument("weight: expected attach(..., weighted=True), at all sites alike")
+        if self._weight is not None:
+            self._weight.value = value
+
+    def report(self, loss: Any, **options: Any) -> None:
+        if self._site.rank == 0:
+            super().report(loss, **options)
+
+    def sync_buffers(self, timeout: Optional[float] = None) -> None:
+        """As of an attachment in one piece; all processes of the group get what the first one has then."""
+        self._site.of_first(functools.partial(super().sync_buffers, timeout))
+        for each in self._inner.buffers():
+            self._site.broadcast(each)
+
+    def detach(self) -> None:
+        """Nothing is hooked to the model."""

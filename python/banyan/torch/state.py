@@ -5,20 +5,20 @@ from __future__ import annotations
 import collections
 import functools
 import json
-import mmap
 import weakref
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 
 from ..errors import InvalidArgument, NotFound
 from ..session import Session
-from ._parts import Shapes, shard_group_of
+from ._copies import copy_where_it_differs, mirror_of
+from ._optimizers import NUMBERS, SharedOptimizer, states_of
+from ._parts import Part, Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from .diloco import DiLoCo
 
 _FACTS_BYTES = 1 << 16
-_ALIGNED = 64  # bytes, for tensors in memory of our own
-NUMBERS = (bool, int, float)
+_BATCH_BYTES = 4 << 20
 
 
 class State:
@@ -44,22 +44,17 @@ class State:
     def __new__(
         cls, job: Optional[Session] = None, *, model: torch.nn.Module, shard_group: Any = None, **_: Any
     ) -> "State":
-        if cls is not State or (shard_group is None and shard_group_of(model) is None):
-            return super().__new__(cls)
-        from .sharded_state import ShardedState  # which needs what is here
-
-        return super().__new__(ShardedState)
+        is_cut = cls is State and (shard_group is not None or shard_group_of(model) is not None)
+        return super().__new__(ShardedState if is_cut else cls)
 
     def __init__(
         self, job: Optional[Session], *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
         outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0, shard_group: Any = None,
         shapes: Optional[Shapes] = None,
     ) -> None:
-        if job is None:
-            raise InvalidArgument("job: expected a session, got None; only models in parts have processes without one")
-        self._begin(job, scheduler, step)
+        self._begin(required(job), scheduler, step)
         self._outer = outer
-        self._optimizers = [_Optimizer(each) for each in _optimizers_of(optimizer, outer)]
+        self._optimizers = [SharedOptimizer(each) for each in _optimizers_of(optimizer, outer)]
         self._add_tensors(model)
         for number, each in enumerate(self._optimizers):
             self._parts.update({f"optimizer/{number}/{name}": part for name, part in each.parts.items()})
@@ -70,10 +65,7 @@ class State:
 
         Raises DataLoss where the job has trained, and all that had its state are gone: begin another job then.
         """
-        self._job.share_state(self._parts)
-        try:
-            self._job.fetch_state(timeout)
-        except NotFound:
+        if not self._of_first(functools.partial(self._fetch, timeout)):
             self._encode()
             return False
         self._decode()
@@ -84,9 +76,22 @@ class State:
         self.step += 1
         if self._outer is not None and self._outer.is_pending:
             return
-        if self._job.boundary_is_held():
+        if self._of_first(lambda: self._job.boundary_is_held()):
             self._encode()
-            self._job.pass_boundary(self.step, timeout)
+            self._of_first(lambda: self._job.pass_boundary(self.step, timeout))
+
+    def _of_first(self, call: Callable[[], Any]) -> Any:
+        """Returns what a call gives in the process that has the session."""
+        return call()
+
+    def _fetch(self, timeout: Optional[float]) -> bool:
+        """Takes the others' parts; returns whether there were any."""
+        self._job.share_state(self._parts)
+        try:
+            self._job.fetch_state(timeout)
+        except NotFound:
+            return False
+        return True
 
     def _begin(self, job: Optional[Session], scheduler: Any, step: int) -> None:
         self.step = step
@@ -139,12 +144,11 @@ class State:
 
     @torch.no_grad()
     def _decode(self) -> None:
-        for get, shared in self._shared:
-            copy_where_it_differs(shared, get())
-        facts = revived(json.loads(self._facts.decode()))
+        facts = _revived(json.loads(self._of_first(lambda: self._facts.decode())))
         self.step = facts["step"]
         for optimizer, settings in zip(self._optimizers, facts["groups"]):
             optimizer.decode(settings)
+        self._decode_tensors()
         if self._scheduler is not None:
             self._scheduler.load_state_dict(facts["scheduler"])
         if self._outer is not None:
@@ -152,179 +156,9 @@ class State:
             for fragment in self._outer.fragments:
                 fragment.load()
 
-
-def mirror_of(tensor: torch.Tensor) -> torch.Tensor:
-    """Makes room for a tensor in the host's memory."""
-    return torch.zeros(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type == "cuda")
-
-
-def copy_where_it_differs(source: torch.Tensor, target: torch.Tensor) -> torch.device:
-    """Copies a tensor, unless both are the same memory. Returns the source's device, which may still be at it."""
-    if source.data_ptr() != target.data_ptr():
-        target.copy_(source.detach(), non_blocking=target.device.type == "cpu")
-    return source.device
-
-
-class _Optimizer:
-    """An optimizer's state in memory that others can read, also before torch has made that state.
-
-    Optimizers may replace their tensors, and `load_state_dict` does: memory is brought up to date at each `encode`.
-
-    >>> model = torch.nn.Linear(2, 1, bias=False)
-    >>> adam = torch.optim.Adam(model.parameters())
-    >>> shared = _Optimizer(adam)
-    >>> {name: each.numel() for name, each in shared.parts.items()}
-    {'there': 1, '0/exp_avg': 2, '0/exp_avg_sq': 2, '0/step': 1}
-    >>> len(adam.state)
-    0
-    """
-
-    def __init__(self, optimizer: torch.optim.Optimizer) -> None:
-        self._optimizer = optimizer
-        self._parameters = [each for group in optimizer.param_groups for each in group["params"]]
-        # By the number of the parameter and a name, what a state is like; of tensors the shared memory too.
-        self._tensors: Dict[Tuple[int, str], Tuple[torch.device, torch.Tensor]] = {}
-        self._numbers: Dict[Tuple[int, str], type] = {}
-        states = states_of(optimizer, self._parameters)
-        memory = _Memory(sum(_room_of(each) for state in states for each in state.values() if _is_shared(each)))
-        self._there = torch.zeros(len(states), dtype=torch.uint8)
-        for i, state in enumerate(states):
-            for name, value in sorted(state.items()):
-                if _is_shared(value):
-                    self._tensors[i, name] = (value.device, memory.like(value))
-                elif isinstance(value, NUMBERS):
-                    self._numbers[i, name] = type(value)
-                elif value is not None and not isinstance(value, (str, torch.Tensor)):
-                    raise InvalidArgument(
-                        f"expected tensors and numbers in the state of {type(optimizer).__name__}, got {name} of "
-                        f"{type(value).__name__}: who comes late could not be given it"
-                    )
-        self._values = torch.zeros(len(self._numbers), dtype=torch.float64)
-
-    @property
-    def parts(self) -> Dict[str, torch.Tensor]:
-        """The memory, by name."""
-        whole = {"there": self._there, "numbers": self._values}
-        whole.update({f"{i}/{name}": shared for (i, name), (_, shared) in self._tensors.items()})
-        return {name: each for name, each in whole.items() if each.numel() > 0}
-
-    def settings(self) -> List[Dict[str, Any]]:
-        """Returns the settings of the groups, such as learning rates."""
-        return settings_of(self._optimizer)
-
-    def encode(self) -> Set[torch.device]:
-        """Brings the memory up to date. What is in the host's memory lies there alone from then on. Returns the devices
-        that may still be copying."""
-        states = [self._optimizer.state.get(each, {}) for each in self._parameters]
-        for i, state in enumerate(states):
-            self._there[i] = len(state) > 0
-        for (i, name), (device, shared) in self._tensors.items():
-            if name in states[i]:
-                copy_where_it_differs(states[i][name], shared)
-                if device.type == "cpu":
-                    states[i][name] = shared
-        for at, (i, name) in enumerate(self._numbers):
-            self._values[at] = states[i].get(name, 0)
-        return {device for device, _ in self._tensors.values()}
-
-    def decode(self, settings: List[Dict[str, Any]]) -> None:
-        """Makes the optimizer what the memory and the settings say."""
-        set_settings(self._optimizer, settings)
-        for i, parameter in enumerate(self._parameters):
-            if not self._there[i]:
-                self._optimizer.state.pop(parameter, None)
-        for (i, name), (device, shared) in self._tensors.items():
-            if self._there[i]:
-                own = shared if device.type == "cpu" else shared.to(device)
-                self._optimizer.state[self._parameters[i]][name] = own
-        for at, ((i, name), kind) in enumerate(self._numbers.items()):
-            if self._there[i]:
-                self._optimizer.state[self._parameters[i]][name] = kind(self._values[at].item())
-
-
-def settings_of(optimizer: torch.optim.Optimizer) -> List[Dict[str, Any]]:
-    """Returns the settings of an optimizer's groups, such as learning rates."""
-    return [{name: value for name, value in group.items() if name != "params"} for group in optimizer.param_groups]
-
-
-def set_settings(optimizer: torch.optim.Optimizer, settings: List[Dict[str, Any]]) -> None:
-    """Makes the settings of an optimizer's groups these."""
-    for group, named in zip(optimizer.param_groups, settings):
-        for name, value in named.items():
-            if isinstance(group.get(name), torch.Tensor):
-                group[name].fill_(value)
-            else:
-                group[name] = value
-
-
-class _Memory:
-    """Memory for tensors, all zeros, of which the system gives only what is touched."""
-
-    def __init__(self, size: int) -> None:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        self._rest = memoryview(mmap.mmap(-1, size, flags=flags)) if size > 0 else None
-
-    def like(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Makes room for a tensor's numbers; elsewhere for a small one, and for one of a device."""
-        room = _room_of(tensor)
-        if room == 0 or self._rest is None:
-            return mirror_of(tensor)
-        made = torch.frombuffer(self._rest, dtype=tensor.dtype, count=tensor.numel()).view(tensor.shape)
-        self._rest = self._rest[room:]
-        return made
-
-
-def _is_shared(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.numel() > 0
-
-
-def _room_of(tensor: torch.Tensor) -> int:
-    """Returns how many bytes a tensor takes of a `_Memory`."""
-    size = tensor.numel() * tensor.element_size()
-    return -(-size // _ALIGNED) * _ALIGNED if size >= _ALIGNED and tensor.device.type == "cpu" else 0
-
-
-def states_of(optimizer: torch.optim.Optimizer, parameters: List[torch.Tensor]) -> List[Dict[str, Any]]:
-    """Returns what each parameter's state is like after a step. torch makes it only then, and room is needed before.
-
-    A step along zeros at no speed makes it, which is taken back: not all of it would be what it is before a first step.
-    """
-    states = [optimizer.state.get(each, {}) for each in parameters]
-    if all(states) or not parameters:
-        return states
-    kept = [(each, each.grad) for each in parameters]
-    rates = [group["lr"] for group in optimizer.param_groups]
-    before = {each: dict(optimizer.state[each]) for each in parameters if each in optimizer.state}
-    stepped = {each: {name: _copied(value) for name, value in state.items()} for each, state in before.items()}
-    for each in parameters:
-        each.grad = torch.zeros_like(each)
-        if each in stepped:
-            optimizer.state[each] = stepped[each]
-    for group in optimizer.param_groups:
-        group["lr"] = 0.0
-    try:
-        _step_of(type(optimizer))(optimizer)
-        return [optimizer.state.get(each, {}) for each in parameters]
-    except TypeError as error:
-        kind = type(optimizer).__name__
-        raise InvalidArgument(f"expected an optimizer whose step needs no closure, got {kind}: {error}") from error
-    finally:
-        for group, rate in zip(optimizer.param_groups, rates):
-            group["lr"] = rate
-        for each, gradient in kept:
-            each.grad = gradient
-            optimizer.state.pop(each, None)
-        optimizer.state.update(before)
-
-
-def _step_of(kind: type) -> Callable[..., Any]:
-    """Returns a class's step past all hooks: those of one object, and those that torch calls around the class's."""
-    step = getattr(kind, "step")
-    return step.__wrapped__ if getattr(step, "hooked", False) else step
-
-
-def _copied(value: Any) -> Any:
-    return value.clone() if isinstance(value, torch.Tensor) else value
+    def _decode_tensors(self) -> None:
+        for get, shared in self._shared:
+            copy_where_it_differs(shared, get())
 
 
 def _optimizers_of(optimizer: Optional[torch.optim.Optimizer], outer: Optional[DiLoCo]) -> List[torch.optim.Optimizer]:
@@ -334,12 +168,12 @@ def _optimizers_of(optimizer: Optional[torch.optim.Optimizer], outer: Optional[D
 
 
 def _plain(where: str, value: Any) -> Any:
-    """Makes of a value what JSON can hold and `revived` turns back. `where` it stands, for errors.
+    """Makes of a value what JSON can hold and `_revived` turns back. `where` it stands, for errors.
 
     What the state of a scheduler has of functions is the same at all sites, and left out.
 
     >>> state = {"milestones": collections.Counter([3, 3, 6]), "betas": (0.9, 0.99), "anneal": print}
-    >>> revived(json.loads(json.dumps(_plain("state", state))))
+    >>> _revived(json.loads(json.dumps(_plain("state", state))))
     {'milestones': Counter({3: 2, 6: 1}), 'betas': (0.9, 0.99)}
     """
     if value is None or isinstance(value, (str, *NUMBERS)):
@@ -360,13 +194,173 @@ def _is_code(value: Any) -> bool:
     return isinstance(value, weakref.ref) or (callable(value) and not isinstance(value, (torch.Tensor, dict)))
 
 
-def revived(value: Any) -> Any:
+def _revived(value: Any) -> Any:
     if isinstance(value, list):
-        return [revived(each) for each in value]
+        return [_revived(each) for each in value]
     if not isinstance(value, dict):
         return value
     ((kind, items),) = value.items()
     if kind == "tuple":
-        return tuple(revived(each) for each in items)
-    made = {revived(name): revived(each) for name, each in items}
+        return tuple(_revived(each) for each in items)
+    made = {_revived(name): _revived(each) for name, each in items}
     return collections.Counter(made) if kind == "Counter" else made
+
+
+class _Cut(NamedTuple):
+    """A tensor of which each process holds a part."""
+
+    get: Callable[[], Optional[torch.Tensor]]  # this process's part, or None where there is none yet
+    parts: List[Part]
+    like: torch.Tensor  # of the same type and place
+    whole: Optional[torch.Tensor]  # in the first process
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole."""
+        return sum(part.count for part in self.parts) * self.like.element_size()
+
+
+class ShardedState(State):
+    """A state of a model in parts; made by `State`. All processes of the group call all of it alike.
+
+    The first process of the site has the session, and with it the whole state in the host's memory: what the processes
+    hold is gathered there when another worker asks for it. So a state is the same, whatever the number of parts, and sites
+    may differ in that. After an error in the first process the others raise Unavailable.
+    """
+
+    def __init__(
+        self, job: Optional[Session], *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
+        outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0, shard_group: Any = None,
+        shapes: Optional[Shapes] = None,
+    ) -> None:
+        if outer is not None:
+            raise InvalidArgument("outer: expected none, as local updates are of models in one piece; give the optimizer")
+        self._site = Site(shard_group if shard_group is not None else shard_group_of(model))
+        self._cuts: List[_Cut] = []
+        self._buffers = [each for _, each in model.named_buffers() if each.numel() > 0]
+        parameters = dict(model.named_parameters())
+        _, _, self._parts_by_name = agree_on_parts(self._site, job, parameters, shapes or {})
+        self._names = {id(each): name for name, each in parameters.items()}
+        self._begin(job, scheduler, step)
+        for name, each in parameters.items():
+            self.add_cut(f"model/{name}", name, lambda each=each: each, each)
+        if self._site.rank == 0:
+            for name, _ in model.named_buffers():
+                self._add(f"model/{name}", functools.partial(model.get_buffer, name))
+        self._optimizers = [] if optimizer is None else [_CutOptimizer(self, optimizer)]
+        self._batches = _batches(self._cuts)
+        self._encode()
+
+    def _of_first(self, call: Callable[[], Any]) -> Any:
+        return self._site.of_first(call)
+
+    def add_part(self, name: str, tensor: torch.Tensor) -> None:
+        """Makes memory of the first process a part of the state."""
+        if self._site.rank == 0 and tensor.numel() > 0:
+            self._parts[name] = tensor
+
+    def add_cut(
+        self, part: str, parameter: str, get: Callable[[], Optional[torch.Tensor]], like: torch.Tensor
+    ) -> None:
+        """Makes a tensor a part of the state that is cut as the parameter is."""
+        parts = self._parts_by_name[parameter]
+        count = sum(each.count for each in parts)
+        if count == 0:
+            return
+        whole = torch.zeros(count, dtype=like.dtype) if self._site.rank == 0 else None
+        self._cuts.append(_Cut(get, parts, torch.empty(0, dtype=like.dtype, device=like.device), whole))
+        if whole is not None:
+            self.add_part(part, whole)
+
+    def _rows(self, batch: List[_Cut]) -> List[torch.Tensor]:
+        held = [each.get() for each in batch]
+        room = [each.parts[self._site.rank].count for each in batch]
+        return [
+            row_of(tensor) if tensor is not None else torch.zeros(count, dtype=each.like.dtype, device=each.like.device)
+            for each, tensor, count in zip(batch, held, room)
+        ]
+
+    @torch.no_grad()
+    def _encode(self) -> None:
+        if self._site.rank == 0:
+            super()._encode()
+        for batch in self._batches:
+            self._site.gather([each.parts for each in batch], self._rows(batch), _wholes(batch))
+        if torch.cuda.is_available():
+            torch.cuda.current_stream().synchronize()
+
+    def _decode_tensors(self) -> None:
+        for batch in self._batches:
+            self._site.scatter([each.parts for each in batch], self._rows(batch), _wholes(batch))
+        super()._decode_tensors()
+        for each in self._buffers:
+            self._site.broadcast(each)
+
+
+def _wholes(batch: List[_Cut]) -> List[torch.Tensor]:
+    return [each.whole for each in batch if each.whole is not None]
+
+
+def _batches(cuts: List[_Cut]) -> List[List[_Cut]]:
+    """Returns those that travel at once in the site: of one type and place, and some MiB."""
+    batches: List[List[_Cut]] = []
+    for each in cuts:
+        last = batches[-1] if batches else []
+        fits = last and (last[0].like.dtype, last[0].like.device) == (each.like.dtype, each.like.device)
+        if not fits or sum(other.size for other in last) + each.size > _BATCH_BYTES:
+            batches.append([])
+        batches[-1].append(each)
+    return batches
+
+
+class _CutOptimizer(SharedOptimizer):
+    """An optimizer's state whose tensors are cut as their parameters are; single numbers are the first process's."""
+
+    def __init__(self, state: ShardedState, optimizer: torch.optim.Optimizer) -> None:
+        self._site = state._site
+        self._names = state._names
+        self._cut: Dict[Tuple[int, str], torch.dtype] = {}
+        super().__init__(optimizer)
+        said = self._site.agree([list(each) for each in (self._cut, self._tensors, self._numbers)])
+        if any(each != said[0] for each in said):
+            raise InvalidArgument("expected the same optimizer, of the same parameters, in all processes of the group")
+        state.add_part("optimizer/0/there", self._there)
+        state.add_part("optimizer/0/numbers", self._values)
+        for i, key in sorted([*self._cut, *self._tensors]):
+            part, parameter = f"optimizer/0/{i}/{key}", self._parameters[i]
+            if (i, key) in self._cut:
+                like = torch.empty(0, dtype=self._cut[i, key], device=parameter.device)
+                state.add_cut(part, self._names[id(parameter)], functools.partial(self._get, i, key), like)
+            else:
+                state.add_part(part, self._tensors[i, key][1])
+
+    def _share(self, states: List[Dict[str, Any]]) -> None:
+        for i, (parameter, state) in enumerate(zip(self._parameters, states)):
+            if id(parameter) not in self._names:
+                raise InvalidArgument("expected an optimizer of the model's parameters, got one with another parameter")
+            for name, value in sorted(state.items()):
+                if isinstance(value, torch.Tensor) and value.shape == parameter.shape:
+                    self._cut[i, name] = value.dtype
+                elif isinstance(value, torch.Tensor) and value.numel() == 1:
+                    self._tensors[i, name] = (value.device, mirror_of(value))
+                elif isinstance(value, NUMBERS):
+                    self._numbers[i, name] = type(value)
+                elif value is not None and not isinstance(value, str):
+                    shape = f" of shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else ""
+                    raise InvalidArgument(
+                        "expected tensors like their parameters and single numbers in the state of "
+                        f"{type(self._optimizer).__name__}, got {name} of {type(value).__name__}{shape}: a site in parts "
+                        "could not be given it"
+                    )
+
+    def _get(self, i: int, key: str) -> Optional[torch.Tensor]:
+        return self._optimizer.state.get(self._parameters[i], {}).get(key)
+
+    def _make_states(self) -> None:
+        """Takes the first process's memory, and makes states with room for what is cut."""
+        memory = [self._there, self._values, *(shared for _, shared in self._tensors.values())]
+        for own, told in zip(memory, self._site.tell(memory)):
+            own.copy_(told)
+        for parameter, made in zip(self._parameters, states_of(self._optimizer, self._parameters)):
+            self._optimizer.state[parameter] = made
+        super()._make_states()
