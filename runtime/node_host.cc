@@ -7,7 +7,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "posix/steady_clock.h"
-#include "runtime/session/session_opening.h"
+#include "runtime/session/session_core.h"
 
 namespace banyan {
 namespace {

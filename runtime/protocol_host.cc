@@ -1,12 +1,18 @@
 #include "runtime/protocol_host.h"
 
+#include <algorithm>
+#include <deque>
+#include <new>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/time.h"
+#include "posix/steady_clock.h"
+#include "protocol/event.h"
 #include "runtime/compute_pool.h"
-#include "runtime/driver.h"
 #include "runtime/event_queue.h"
 #include "runtime/records/record_writer.h"
 #include "runtime/session/local_port.h"
@@ -100,6 +106,199 @@ void ProtocolHost::Parts::Log(LogLevel level, absl::string_view text) const {
   if (options.log) options.log(level, text);
 }
 
+// ---- the loop ----
+
+// Steps one protocol core: waits for sockets, posted events and deadlines, and carries out what the core asks, in
+// order. Thread-compatible: everything happens on the thread that calls Run.
+class ProtocolHost::Driver {
+ public:
+  // `parts`, which the actions of `protocol` reach, outlives the driver, as that does. Without a record writer, records
+  // count as persisted at once. Without a leadership nobody else may lead.
+  Driver(Protocol& protocol, Parts& parts);
+
+  // Until the core's Stop action, whose status it returns; until `stop_timeout` after a requested stop; until the
+  // leadership is lost; or until the runtime itself fails, or has no memory left.
+  absl::Status Run();
+
+ private:
+  absl::Status RunToEnd();
+  void Step(Event event);
+  void StepAll(std::vector<Event>& events);
+  void RunBriefComputations();
+  bool IsStale(const Event& event) const;
+  Timestamp LeadsUntil() const;
+  void RequestStop(Timestamp now);
+
+  void Carry(Connect action);
+  void Carry(Disconnect action);
+  void Carry(Send action);
+  void Carry(Renew action);
+  void Carry(Pace action);
+  void Carry(StartComputation action);
+  void Carry(WriteResult action);
+  void Carry(CompleteRequest action);
+  void Carry(TellRoundComplete action);
+  void Carry(TellJobEnded action);
+  void Carry(AskWorker action);
+  void Carry(PersistRecord action);
+  void Carry(LogLine action);
+  void Carry(Stop action);
+  void Carry(Admit action);
+
+  Protocol& protocol_;
+  Parts& parts_;
+  Timestamp now_;  // of the last Step
+  std::deque<StartComputation> brief_;
+  Timestamp stop_deadline_ = kNever;
+  bool told_to_stop_ = false;
+  std::optional<absl::Status> stopped_;
+};
+
+// Brief computations before the sockets are looked at again, and bytes on which they work: together well below a
+// millisecond.
+constexpr int kBriefInARow = 16;
+constexpr int64_t kBriefBytesInARow = int64_t{2} << 20;
+
+ProtocolHost::Driver::Driver(Protocol& protocol, Parts& parts)
+    : protocol_(protocol), parts_(parts), now_(SteadyNow()) {}
+
+absl::Status ProtocolHost::Driver::Run() {
+  try {
+    return RunToEnd();
+  } catch (const std::bad_alloc&) {
+    // The core may be in the middle of a step: it cannot go on.
+    return OutOfMemory();
+  }
+}
+
+absl::Status ProtocolHost::Driver::RunToEnd() {
+  Step(Started{});
+  std::vector<Event> events;
+  while (!stopped_) {
+    const Timestamp deadline =
+        brief_.empty() ? std::min({protocol_.NextDeadline(), stop_deadline_, LeadsUntil()}) : now_;
+    if (parts_.transport->Wait(parts_.queue->fd(), deadline)) parts_.queue->ClearWakeup();
+    const Timestamp now = SteadyNow();
+    if (absl::Status failure = parts_.queue->failure(); !failure.ok()) return failure;
+    if (now >= LeadsUntil()) return parts_.options.leadership->WhyLost();
+    // What was posted before the stop was requested comes before it.
+    const bool stop_requested = parts_.queue->stop_requested();
+    events = parts_.queue->Take();
+    StepAll(events);
+    if (stop_requested) RequestStop(now);
+    parts_.transport->Collect(SteadyNow(), events);
+    StepAll(events);
+    RunBriefComputations();
+    if (!stopped_ && SteadyNow() >= protocol_.NextDeadline()) Step(DeadlineReached{});
+    if (!stopped_ && now >= stop_deadline_) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("did not stop within ", absl::FormatDuration(parts_.options.stop_timeout)));
+    }
+  }
+  return *stopped_;
+}
+
+Timestamp ProtocolHost::Driver::LeadsUntil() const {
+  return parts_.options.leadership == nullptr ? kNever : parts_.options.leadership->LeadsUntil();
+}
+
+void ProtocolHost::Driver::RequestStop(Timestamp now) {
+  if (std::exchange(told_to_stop_, true)) return;
+  stop_deadline_ = now + parts_.options.stop_timeout;
+  if (!stopped_) Step(StopRequested{});
+}
+
+void ProtocolHost::Driver::StepAll(std::vector<Event>& events) {
+  for (Event& event : events) {
+    if (stopped_) break;
+    if (!IsStale(event)) Step(std::move(event));
+  }
+  events.clear();
+}
+
+void ProtocolHost::Driver::RunBriefComputations() {
+  int64_t bytes = 0;
+  for (int i = 0; i < kBriefInARow && bytes < kBriefBytesInARow && !brief_.empty() && !stopped_; ++i) {
+    StartComputation next = std::move(brief_.front());
+    brief_.pop_front();
+    bytes += next.computation->size_bytes();
+    const absl::Duration time = ComputePool::TimeOf(*next.computation);
+    Step(ComputationFinished{next.id, std::move(next.computation), time});
+  }
+}
+
+// The core may have closed a connection by an earlier event of the same batch.
+bool ProtocolHost::Driver::IsStale(const Event& event) const {
+  const auto closed = [this](ConnectionId connection) { return !parts_.transport->Exists(connection); };
+  if (const auto* received = std::get_if<MessageReceived>(&event)) return closed(received->connection);
+  if (const auto* rejected = std::get_if<MessageRejected>(&event)) {
+    // Who is not let in has no connection, and who loses it for what was said has none any more.
+    return rejected->connection < kInboundConnection && rejected->connection != ConnectionId() &&
+           closed(rejected->connection);
+  }
+  if (const auto* failed = std::get_if<ConnectFailed>(&event)) return closed(failed->connection);
+  if (const auto* up = std::get_if<ConnectionUp>(&event)) return closed(up->connection);
+  // One that the other side opened no longer exists when its end is reported.
+  if (const auto* down = std::get_if<ConnectionDown>(&event)) {
+    return down->connection < kInboundConnection && closed(down->connection);
+  }
+  return false;
+}
+
+void ProtocolHost::Driver::Step(Event event) {
+  now_ = std::max(now_, SteadyNow());
+  // The process may have stood still since the last look: what it would say now, another one may have said otherwise.
+  if (now_ >= LeadsUntil()) {
+    stopped_ = parts_.options.leadership->WhyLost();
+    return;
+  }
+  Actions actions = protocol_.Step(now_, std::move(event));
+  for (Action& action : actions) {
+    std::visit([this](auto& alternative) { Carry(std::move(alternative)); }, action);
+  }
+}
+
+void ProtocolHost::Driver::Carry(Connect action) { parts_.transport->Connect(action, now_); }
+
+void ProtocolHost::Driver::Carry(Disconnect action) { parts_.transport->Disconnect(action, now_); }
+
+void ProtocolHost::Driver::Carry(Renew action) { parts_.transport->Renew(action, now_); }
+
+void ProtocolHost::Driver::Carry(Pace action) { parts_.transport->SetPace(action); }
+
+void ProtocolHost::Driver::Carry(Send action) { parts_.transport->Send(action, now_); }
+
+void ProtocolHost::Driver::Carry(StartComputation action) {
+  if (action.computation->size_bytes() <= parts_.options.brief_bytes) return brief_.push_back(std::move(action));
+  parts_.pool.Compute(action.id, std::move(action.computation), parts_.queue);
+}
+
+void ProtocolHost::Driver::Carry(WriteResult action) { parts_.gate->Write(std::move(action)); }
+
+void ProtocolHost::Driver::Carry(CompleteRequest action) { parts_.gate->Complete(std::move(action)); }
+
+void ProtocolHost::Driver::Carry(TellRoundComplete action) { parts_.gate->Tell(action); }
+
+void ProtocolHost::Driver::Carry(TellJobEnded action) { parts_.gate->Tell(action); }
+
+void ProtocolHost::Driver::Carry(AskWorker action) { parts_.gate->Ask(action.task); }
+
+void ProtocolHost::Driver::Carry(PersistRecord action) {
+  if (parts_.record_writer != nullptr) {
+    parts_.record_writer->Write(std::move(action));
+  } else {
+    parts_.queue->Post(RecordPersisted{action.record});
+  }
+}
+
+void ProtocolHost::Driver::Carry(LogLine action) { parts_.Log(action.level, action.text); }
+
+void ProtocolHost::Driver::Carry(Admit action) { parts_.transport->Admit(std::move(action.keys), now_); }
+
+void ProtocolHost::Driver::Carry(Stop action) { stopped_ = std::move(action.status); }
+
+// ---- the host ----
+
 absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostOptions options,
                                                                    std::unique_ptr<RecordStore> record_store) {
   if (options.compute_threads < 1) {
@@ -130,15 +329,7 @@ int ProtocolHost::bound_port() const {
 StoredRecords ProtocolHost::TakeRecords() { return std::exchange(parts_->records, StoredRecords()); }
 
 absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
-  Driver driver(*protocol, {.queue = parts_->queue,
-                            .transport = parts_->transport.get(),
-                            .pool = &parts_->pool,
-                            .gate = parts_->gate.get(),
-                            .record_writer = parts_->record_writer.get(),
-                            .leadership = parts_->options.leadership,
-                            .log = parts_->options.log,
-                            .brief_bytes = parts_->options.brief_bytes,
-                            .stop_timeout = parts_->options.stop_timeout});
+  Driver driver(*protocol, *parts_);
   const absl::Status status = driver.Run();
   parts_->gate->Close(EndForWorkers(status));
   return status;

@@ -90,6 +90,7 @@ class ProtocolHost {
 
  private:
   class Parts;
+  class Driver;
   explicit ProtocolHost(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;

@@ -25,7 +25,6 @@
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
 #include "runtime/etcd/etcd_record_store.h"
-#include "runtime/etcd/record_seal.h"
 #include "runtime/protocol_host.h"
 #include "runtime/records/directory_record_store.h"
 #include "runtime/records/durable_file.h"

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "posix/steady_clock.h"
-#include "wan/node_socket.h"
+#include "wan/node_exec.h"
 #include "wan/wan_status.h"
 
 namespace banyan {

@@ -15,7 +15,6 @@
 
 #include "core/check.h"
 #include "posix/steady_clock.h"
-#include "wan/gather_time.h"
 #include "wan/node_namespace.h"
 
 namespace banyan {
@@ -34,7 +33,15 @@ constexpr absl::Duration kMostTrainTime = absl::Milliseconds(15);
 constexpr int kBusyPackets = 4;
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
 
+constexpr int kPartsOfDelay = 16;
+
 }  // namespace
+
+absl::Duration GatherTime(const NetworkView& view) {
+  absl::Duration shortest = absl::InfiniteDuration();
+  for (const NetworkLink& link : view.links()) shortest = std::min(shortest, link.delay);
+  return std::clamp(shortest / kPartsOfDelay, kLeastGatherTime, kMostGatherTime);
+}
 
 Forwarder::Forwarder(const NetworkView& view, std::vector<FileDescriptor> tuns, const ForwardingOptions& options,
                      RateScript script)

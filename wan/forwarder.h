@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/time.h"
 #include "posix/file_descriptor.h"
@@ -24,6 +25,13 @@
 #include "wan/rate_script.h"
 
 namespace banyan {
+
+inline constexpr absl::Duration kLeastGatherTime = absl::Microseconds(100);
+inline constexpr absl::Duration kMostGatherTime = absl::Milliseconds(1);
+
+// Returns the time that a busy forwarder lets packets gather before it looks for them again. So much later may a packet
+// leave or arrive: a sixteenth of the network's shortest delay, between these two. Pure function.
+absl::Duration GatherTime(const NetworkView& view);
 
 struct ForwarderCounters {
   int64_t read_packets = 0;        // from devices, offloaded ones as one

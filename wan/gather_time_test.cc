@@ -1,10 +1,9 @@
-#include "wan/gather_time.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "core/ids.h"
+#include "wan/forwarder.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "wan/kernel_trains.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "wan/emulator.h"
 
 namespace banyan {
 namespace {

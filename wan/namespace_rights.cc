@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +13,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "posix/file_descriptor.h"
-#include "wan/parent_death.h"
 
 namespace banyan {
 namespace {
@@ -42,6 +43,15 @@ absl::Status WriteFile(const char* path, const std::string& text) {
 }
 
 }  // namespace
+
+ParentDeathKeeper::ParentDeathKeeper() : parent_(getppid()) { prctl(PR_GET_PDEATHSIG, &signal_); }
+
+ParentDeathKeeper::~ParentDeathKeeper() {
+  if (signal_ == 0) return;
+  prctl(PR_SET_PDEATHSIG, signal_);
+  // The parent may have ended before the line above.
+  if (getppid() != parent_) raise(signal_);
+}
 
 absl::Status GainNamespaceRights() {
   if (MayMakeNetworkNamespaces()) return absl::OkStatus();

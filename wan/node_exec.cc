@@ -1,17 +1,20 @@
 #include "wan/node_exec.h"
 
+#include <arpa/inet.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "topology/overlay/did_you_mean.h"
-#include "wan/parent_death.h"
+#include "wan/namespace_rights.h"
 #include "wan/wan_client.h"
 #include "wan/wan_directory.h"
 #include "wan/wan_processes.h"
@@ -78,6 +81,37 @@ absl::Status ExecInNode(const std::string& directory, const std::string& node,
   pointers.push_back(nullptr);
   execvp(pointers[0], pointers.data());
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot run ", arguments[0]));
+}
+
+// ---- sockets ----
+
+absl::StatusOr<FileDescriptor> OpenSocketIn(const WanClient& client, const std::string& node, int type) {
+  const absl::StatusOr<FileDescriptor> place = client.OpenNamespace(node);
+  if (!place.ok()) return place.status();
+  FileDescriptor made;
+  int error = 0;
+  // A namespace is a thread's.
+  std::thread([&] {
+    if (setns(place->get(), CLONE_NEWNET) == 0) made = FileDescriptor(socket(AF_INET, type | SOCK_CLOEXEC, 0));
+    error = errno;
+  }).join();
+  if (made.valid()) return made;
+  return absl::ErrnoToStatus(
+      error, absl::StrCat("cannot make a socket in node ", node, "; run it as the user who started the emulated WAN"));
+}
+
+absl::StatusOr<sockaddr_in> BindSocketTo(int socket, const std::string& address) {
+  sockaddr_in own = {};
+  own.sin_family = AF_INET;
+  socklen_t size = sizeof(own);
+  if (inet_pton(AF_INET, address.c_str(), &own.sin_addr) != 1) {
+    return absl::InvalidArgumentError(absl::StrCat("expected an IPv4 address, got '", address, "'"));
+  }
+  if (bind(socket, reinterpret_cast<sockaddr*>(&own), size) != 0 ||
+      getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot bind a socket to ", address));
+  }
+  return own;
 }
 
 }  // namespace banyan

@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "wan/offload_header.h"
+#include "wan/offload_packet.h"
 
 namespace banyan {
 namespace {

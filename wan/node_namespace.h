@@ -20,7 +20,7 @@ struct NodeNamespaceOptions {
   std::string node;                // in messages
   uint32_t address = 0;            // IPv4, in host byte order; the others are in the same /16
   std::string congestion;          // of TCP; empty for the machine's
-  std::optional<int> tso_rtt_log;  // of TCP (kernel_trains.h); empty for the kernel's own
+  std::optional<int> tso_rtt_log;  // of TCP (TsoRttLog); empty for the kernel's own
   std::string tun_path = "/dev/net/tun";
 };
 

@@ -1,9 +1,8 @@
-#include "wan/parent_death.h"
-
 #include <signal.h>
 #include <sys/prctl.h>
 
 #include "gtest/gtest.h"
+#include "wan/namespace_rights.h"
 
 namespace banyan {
 namespace {

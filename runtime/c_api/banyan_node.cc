@@ -9,9 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "runtime/c_api/banyan.h"
-#include "runtime/c_api/last_error.h"
+#include "runtime/c_api/c_values.h"
 #include "runtime/c_api/session_handle.h"
-#include "runtime/c_api/sized_struct.h"
 #include "runtime/local_node.h"
 #include "runtime/session/session.h"
 

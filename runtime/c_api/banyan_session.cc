@@ -12,9 +12,8 @@
 #include "core/tensor_view.h"
 #include "core/version.h"
 #include "runtime/c_api/banyan.h"
-#include "runtime/c_api/last_error.h"
+#include "runtime/c_api/c_values.h"
 #include "runtime/c_api/session_handle.h"
-#include "runtime/c_api/sized_struct.h"
 #include "runtime/session/session.h"
 
 using banyan::ConstTensorView;

@@ -1,11 +1,10 @@
-#include "runtime/c_api/completion_queue.h"
-
 #include <poll.h>
 
 #include <vector>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "runtime/c_api/session_handle.h"
 
 namespace banyan {
 namespace {

@@ -1,13 +1,15 @@
 #include "runtime/c_api/session_handle.h"
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/c_api/last_error.h"
-#include "runtime/c_api/sized_struct.h"
+#include "runtime/c_api/c_values.h"
 
 namespace banyan {
 namespace {
@@ -26,6 +28,47 @@ std::chrono::nanoseconds Bounded(absl::Duration timeout) {
 }
 
 }  // namespace
+
+CompletionQueue::CompletionQueue() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+CompletionQueue::~CompletionQueue() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void CompletionQueue::Add(End end) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ends_.push_back(end);
+    if (ends_.size() == 1) (void)eventfd_write(descriptor_, 1);
+  }
+  changed_.notify_one();
+}
+
+void CompletionQueue::Close() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+    // Who polls shall hear of it too.
+    (void)eventfd_write(descriptor_, 1);
+  }
+  changed_.notify_all();
+}
+
+absl::StatusOr<std::vector<CompletionQueue::End>> CompletionQueue::Take(size_t capacity, absl::Duration timeout) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const absl::Duration bounded = std::clamp(timeout, absl::ZeroDuration(), kForever);
+  const auto is_over = [this] { return closed_ || !ends_.empty(); };
+  if (!changed_.wait_for(lock, absl::ToChronoNanoseconds(bounded), is_over)) {
+    return absl::DeadlineExceededError("no operation with a tag has ended meanwhile");
+  }
+  if (ends_.empty()) return absl::CancelledError("the session is closed, and all ends have been told");
+  const size_t count = std::min(capacity, ends_.size());
+  std::vector<End> taken(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(count));
+  ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(count));
+  eventfd_t told = 0;
+  if (ends_.empty() && !closed_) (void)eventfd_read(descriptor_, &told);
+  return taken;
+}
 
 bool TicketRecord::Poll(absl::Duration timeout) {
   std::unique_lock<std::mutex> lock(mutex);

@@ -8,22 +8,56 @@
 #define BANYAN_RUNTIME_C_API_SESSION_HANDLE_H_
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/data_type.h"
 #include "posix/home_process.h"
 #include "runtime/c_api/banyan.h"
-#include "runtime/c_api/completion_queue.h"
 #include "runtime/session/session.h"
 
 namespace banyan {
+
+// Ends of operations that wait to be told, with a descriptor that is readable while there are any. Thread-safe; shared
+// by a session's handle and its operations.
+class CompletionQueue {
+ public:
+  struct End {
+    uint64_t tag = 0;
+    int code = 0;
+  };
+
+  CompletionQueue();
+  CompletionQueue(const CompletionQueue&) = delete;
+  CompletionQueue& operator=(const CompletionQueue&) = delete;
+  ~CompletionQueue();
+
+  // An eventfd; below zero where the system gave none.
+  int descriptor() const { return descriptor_; }
+  void Add(End end);
+  // Says that nothing comes any more.
+  void Close();
+  // Takes the first ones, at most `capacity`, and waits for the first up to `timeout`. Errors: DEADLINE_EXCEEDED;
+  // CANCELLED when it is closed and empty.
+  absl::StatusOr<std::vector<End>> Take(size_t capacity, absl::Duration timeout);
+
+ private:
+  const int descriptor_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<End> ends_;  // guarded by mutex_, as all below
+  bool closed_ = false;
+};
 
 // An operation, of its handle and of its end.
 struct TicketRecord {

@@ -7,7 +7,11 @@
 #ifndef BANYAN_RUNTIME_ETCD_ETCD_API_H_
 #define BANYAN_RUNTIME_ETCD_ETCD_API_H_
 
+#include <cstdint>
+#include <string>
+
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "runtime/etcd/etcd_api.pb.h"
 
 namespace banyan {
@@ -25,6 +29,22 @@ class EtcdApi {
   // Ends the lease, and with it the keys that have it.
   virtual absl::StatusOr<etcd::LeaseRevokeResponse> Revoke(const etcd::LeaseRevokeRequest& request) = 0;
 };
+
+// What proves to etcd that a process leads: the key of this name that came to be in this revision is its own.
+struct LeaderFence {
+  std::string key;
+  int64_t create_revision = 0;
+};
+
+// Make the messages that several parts use. Pure functions.
+etcd::RangeRequest EtcdRead(absl::string_view key);
+etcd::RequestOp EtcdReadOp(absl::string_view key);
+etcd::RequestOp EtcdPutOp(absl::string_view key, absl::string_view value);
+// Deletes the keys from `first` up to, but without, `end`.
+etcd::RequestOp EtcdDeleteOp(absl::string_view first, absl::string_view end);
+// Holds while the key is the one that came to be in this revision; 0: while there is no such key.
+etcd::Compare EtcdCreatedIn(absl::string_view key, int64_t revision);
+etcd::Compare EtcdHasValue(absl::string_view key, absl::string_view value);
 
 }  // namespace banyan
 

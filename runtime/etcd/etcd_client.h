@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,41 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "runtime/etcd/etcd_api.h"
-#include "runtime/etcd/http_client.h"
 
 namespace banyan {
+
+struct HttpAnswer {
+  long code = 0;  // 200 and so on
+  std::string body;
+};
+
+// Files in PEM for https; empty: none, and the system's authorities.
+struct HttpTls {
+  std::string certificate;  // of this client
+  std::string key;          // secret, of the certificate
+  std::string authorities;  // whose certificates of servers are trusted
+};
+
+// Posts JSON to web servers and takes their answers, over connections that stay open. Thread-compatible.
+class HttpClient {
+ public:
+  // Bytes of an answer; longer ones are refused.
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+
+  explicit HttpClient(const HttpTls& tls = {});
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+  ~HttpClient();
+
+  // Posts to `url`, http or https, with `authorization` as that header if it is not empty. Certificates of servers are
+  // checked. Environment variables about proxies count for nothing. UNAVAILABLE says why no answer came in `timeout`.
+  absl::StatusOr<HttpAnswer> Post(const std::string& url, const std::string& json, absl::Duration timeout,
+                                  const std::string& authorization = {});
+
+ private:
+  class Handle;
+  const std::unique_ptr<Handle> handle_;
+};
 
 // As whom a scheduler uses etcd.
 struct EtcdAccess {

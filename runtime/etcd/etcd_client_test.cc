@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/etcd/etcd_requests.h"
+#include "runtime/etcd/etcd_api.h"
 #include "runtime/etcd/testing/scripted_http_server.h"
 
 namespace banyan {

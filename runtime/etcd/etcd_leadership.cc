@@ -1,5 +1,6 @@
 #include "runtime/etcd/etcd_leadership.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -20,7 +21,16 @@ const etcd::KeyValue* KeyOf(const etcd::RangeResponse& response) {
 
 absl::Status LedBy(const std::string& name) { return absl::AlreadyExistsError(absl::StrCat(name, " leads")); }
 
+// Of the lease: a step that is under way, and clocks that do not run alike.
+constexpr int kMarginDivisor = 10;
+
 }  // namespace
+
+void LeaderLease::Renew(Timestamp asked_at, absl::Duration length, Timestamp now) {
+  if (std::exchange(was_granted_, true) && !Holds(now)) return;
+  const Timestamp until = asked_at + (length - length / kMarginDivisor);
+  holds_until_ = std::max<int64_t>(holds_until_, until.nanoseconds());
+}
 
 EtcdLeadership::EtcdLeadership(std::unique_ptr<EtcdApi> api, std::string job, std::string name, absl::Duration lease)
     : api_(std::move(api)), name_(std::move(name)), length_(lease), fence_({EtcdKeys(job).Leader(), 0}) {}

@@ -12,7 +12,6 @@
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
 #include "runtime/etcd/etcd_record_store.h"
-#include "runtime/etcd/http_client.h"
 #include "runtime/etcd/testing/etcd_process.h"
 
 namespace banyan {

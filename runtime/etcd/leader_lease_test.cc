@@ -1,6 +1,5 @@
-#include "runtime/etcd/leader_lease.h"
-
 #include "gtest/gtest.h"
+#include "runtime/etcd/etcd_leadership.h"
 
 namespace banyan {
 namespace {

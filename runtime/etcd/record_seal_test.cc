@@ -1,9 +1,8 @@
-#include "runtime/etcd/record_seal.h"
-
 #include <string>
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
+#include "runtime/etcd/etcd_record_store.h"
 
 namespace banyan {
 namespace {

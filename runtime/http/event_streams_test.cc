@@ -1,5 +1,3 @@
-#include "runtime/http/event_streams.h"
-
 #include <sys/socket.h>
 #include <sys/time.h>
 

@@ -1,5 +1,3 @@
-#include "runtime/http/http_posts.h"
-
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -13,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/http/bearer_token.h"
 #include "runtime/http/http_server.h"
+#include "runtime/http/request_checks.h"
 #include "runtime/testing/http_get.h"
 
 namespace banyan {

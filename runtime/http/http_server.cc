@@ -10,20 +10,305 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "runtime/http/bearer_token.h"
-#include "runtime/http/http_answer.h"
-#include "runtime/http/http_host.h"
+#include "runtime/http/request_checks.h"
 
 namespace banyan {
+
+// ---- answers ----
+
+namespace {
+
+constexpr char kPlainText[] = "text/plain; charset=utf-8";
+
+// Each answer leaves with these. What a browser may do with it: nothing that comes from elsewhere, nor show it inside
+// another page.
+constexpr const char* kHeaders[][2] = {
+    {"Content-Security-Policy",
+     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"X-Frame-Options", "DENY"},
+    {"Referrer-Policy", "no-referrer"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cache-Control", "no-store"},
+};
+
+// Queues `response`, which it consumes and which may be nullptr, and returns the MHD_Result.
+int QueueResponse(MHD_Connection* connection, unsigned code, const char* content_type, MHD_Response* response) {
+  if (response == nullptr) return MHD_NO;
+  const auto release = absl::MakeCleanup([response] { MHD_destroy_response(response); });
+  if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type) == MHD_NO) return MHD_NO;
+  for (const auto& [name, value] : kHeaders) {
+    if (MHD_add_response_header(response, name, value) == MHD_NO) return MHD_NO;
+  }
+  return MHD_queue_response(connection, code, response);
+}
+
+// The same of a copy of `body`. `challenge`, if it is not nullptr, tells what the client is to authenticate itself
+// with.
+int QueueText(MHD_Connection* connection, unsigned code, const char* content_type, absl::string_view body,
+              const char* challenge = nullptr) {
+  MHD_Response* const response =
+      MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
+  if (response != nullptr && challenge != nullptr &&
+      MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, challenge) == MHD_NO) {
+    MHD_destroy_response(response);
+    return MHD_NO;
+  }
+  return QueueResponse(connection, code, content_type, response);
+}
+
+// Returns the value of that header; empty without one.
+absl::string_view FindHeader(MHD_Connection* connection, const char* name) {
+  const char* const value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+  return value == nullptr ? absl::string_view() : absl::string_view(value);
+}
+
+// Returns the address of who asks, without a port.
+std::string PeerHost(MHD_Connection* connection) {
+  const MHD_ConnectionInfo* const info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  char host[INET6_ADDRSTRLEN] = "?";
+  if (info == nullptr || info->client_addr == nullptr) return host;
+  if (info->client_addr->sa_family == AF_INET6) {
+    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(info->client_addr)->sin6_addr, host, sizeof(host));
+  } else {
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(info->client_addr)->sin_addr, host, sizeof(host));
+  }
+  return host;
+}
+
+}  // namespace
+
+// ---- event streams ----
+
+namespace {
+
+// Of the connection's memory at a time.
+constexpr size_t kBlockBytes = 4096;
+
+}  // namespace
+
+MHD_Response* EventStreams::Open(MHD_Connection* connection, const EventSource* source) {
+  auto reader = std::make_unique<Reader>();
+  reader->streams = this;
+  reader->connection = connection;
+  reader->source = source;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (readers_.size() >= kMostReaders) return nullptr;
+  MHD_Response* response =
+      MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kBlockBytes, &Read, reader.get(), &Close);
+  if (response != nullptr) readers_.insert(reader.release());
+  return response;
+}
+
+long EventStreams::Read(void* reader, uint64_t, char* out, size_t size) {
+  auto* const self = static_cast<Reader*>(reader);
+  return self->streams->ReadNext(*self, out, size);
+}
+
+long EventStreams::ReadNext(Reader& reader, char* out, size_t size) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (has_ended_) return MHD_CONTENT_READER_END_OF_STREAM;
+  if (reader.sent_bytes == reader.piece.size()) {
+    reader.piece = (*reader.source)(reader.place);
+    reader.sent_bytes = 0;
+  }
+  if (reader.piece.empty()) {
+    MHD_suspend_connection(reader.connection);
+    reader.waits = true;
+    return 0;
+  }
+  const size_t count = std::min(size, reader.piece.size() - reader.sent_bytes);
+  memcpy(out, reader.piece.data() + reader.sent_bytes, count);
+  reader.sent_bytes += count;
+  return static_cast<long>(count);
+}
+
+void EventStreams::Close(void* reader) {
+  const std::unique_ptr<Reader> self(static_cast<Reader*>(reader));
+  const std::lock_guard<std::mutex> lock(self->streams->mutex_);
+  self->streams->readers_.erase(self.get());
+}
+
+void EventStreams::WakeAll() {
+  for (Reader* reader : readers_) {
+    if (!reader->waits) continue;
+    reader->waits = false;
+    MHD_resume_connection(reader->connection);
+  }
+}
+
+void EventStreams::Wake() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  WakeAll();
+}
+
+void EventStreams::End() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  has_ended_ = true;
+  WakeAll();
+}
+
+size_t EventStreams::readers() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return readers_.size();
+}
+
+// ---- posts ----
+
+namespace {
+
+// For answers to leave at the server's end.
+constexpr std::chrono::seconds kFarewell(1);
+
+int Refuse(MHD_Connection* connection, const HttpPostRoute& route, unsigned code, absl::string_view why) {
+  const HttpContent content = route.refusal(why);
+  // Not Basic: a browser would ask for it by itself, and add it to what other pages make it send.
+  const char* const challenge = code == MHD_HTTP_UNAUTHORIZED ? "Bearer realm=\"banyan\"" : nullptr;
+  return QueueText(connection, code, content.content_type.c_str(), content.body, challenge);
+}
+
+}  // namespace
+
+struct HttpPosts::Shared {
+  std::mutex mutex;
+  std::condition_variable closed;
+  std::set<Post*> posts;   // guarded by mutex; each is owned by its request and by those who may answer it
+  bool has_ended = false;  // guarded by mutex
+};
+
+struct HttpPosts::Post {
+  std::shared_ptr<Shared> shared;
+  MHD_Connection* connection = nullptr;
+  const HttpPostRoute* route = nullptr;
+  std::weak_ptr<Post> self;
+  std::string sender;
+  std::string body;
+  bool is_taken = false;  // guarded by the mutex, as are the next two
+  bool is_suspended = false;
+  std::optional<PostAnswer> answer;
+};
+
+HttpPosts::HttpPosts() : shared_(std::make_shared<Shared>()) {}
+
+HttpPosts::~HttpPosts() = default;
+
+int HttpPosts::Begin(MHD_Connection* connection, const HttpPostRoute* route, const HttpAccess& access, void** post) {
+  const auto refuse = [&](unsigned code, absl::string_view why) { return Refuse(connection, *route, code, why); };
+  const absl::string_view origin = FindHeader(connection, MHD_HTTP_HEADER_ORIGIN);
+  if (!IsSameOrigin(origin, FindHeader(connection, MHD_HTTP_HEADER_HOST), access.hosts)) {
+    return refuse(
+        MHD_HTTP_FORBIDDEN,
+        "expected a page of this server to ask, or a program; another site's did. Behind a proxy, say the name "
+        "of its site with --http-host");
+  }
+  const absl::string_view authorization = FindHeader(connection, MHD_HTTP_HEADER_AUTHORIZATION);
+  absl::StatusOr<std::string> sender = route->admit(authorization);
+  if (!sender.ok()) {
+    if (access.on_wrong_token && !authorization.empty()) access.on_wrong_token(PeerHost(connection));
+    return refuse(absl::IsUnauthenticated(sender.status()) ? MHD_HTTP_UNAUTHORIZED : MHD_HTTP_FORBIDDEN,
+                  sender.status().message());
+  }
+  size_t bytes = 0;
+  if (!absl::SimpleAtoi(FindHeader(connection, MHD_HTTP_HEADER_CONTENT_LENGTH), &bytes)) {
+    return refuse(MHD_HTTP_LENGTH_REQUIRED, "expected the header Content-Length");
+  }
+  if (bytes > route->most_bytes) {
+    return refuse(MHD_HTTP_CONTENT_TOO_LARGE,
+                  absl::StrCat("expected at most ", route->most_bytes, " bytes, got ", bytes));
+  }
+  auto made = std::make_shared<Post>();
+  *made = {shared_, connection, route, made, *std::move(sender), {}, false, false, std::nullopt};
+  const std::lock_guard<std::mutex> lock(shared_->mutex);
+  if (shared_->posts.size() >= kMostPosts) {
+    return refuse(MHD_HTTP_SERVICE_UNAVAILABLE, absl::StrCat("expected at most ", kMostPosts, " posts at a time"));
+  }
+  shared_->posts.insert(made.get());
+  *post = new std::shared_ptr<Post>(std::move(made));
+  return MHD_YES;
+}
+
+int HttpPosts::Continue(MHD_Connection* connection, void* post, const char* data, size_t* data_bytes) {
+  Post& self = **static_cast<std::shared_ptr<Post>*>(post);
+  if (*data_bytes > 0) {
+    // The header may have lied.
+    if (self.body.size() + *data_bytes > self.route->most_bytes) return MHD_NO;
+    self.body.append(data, std::exchange(*data_bytes, 0));
+    return MHD_YES;
+  }
+  Take(self);
+  const std::lock_guard<std::mutex> lock(self.shared->mutex);
+  if (!self.answer.has_value()) {
+    MHD_suspend_connection(connection);
+    self.is_suspended = true;
+    return MHD_YES;
+  }
+  const HttpContent& content = self.answer->content;
+  return QueueText(connection, self.answer->code, content.content_type.c_str(), content.body);
+}
+
+void HttpPosts::Take(Post& post) {
+  {
+    const std::lock_guard<std::mutex> lock(post.shared->mutex);
+    if (std::exchange(post.is_taken, true)) return;
+    if (post.shared->has_ended) {
+      post.answer = {MHD_HTTP_SERVICE_UNAVAILABLE, post.route->refusal("the server ends")};
+      return;
+    }
+  }
+  // Who answers keeps the post, but not the request.
+  post.route->take(post.sender, std::move(post.body),
+                   [self = post.self.lock()](PostAnswer answer) { Answer(*self, std::move(answer)); });
+}
+
+void HttpPosts::Answer(Post& post, PostAnswer answer) {
+  const std::lock_guard<std::mutex> lock(post.shared->mutex);
+  if (post.answer.has_value()) return;
+  post.answer = std::move(answer);
+  if (std::exchange(post.is_suspended, false)) MHD_resume_connection(post.connection);
+}
+
+void HttpPosts::Close(void* post) {
+  const std::unique_ptr<std::shared_ptr<Post>> self(static_cast<std::shared_ptr<Post>*>(post));
+  const std::shared_ptr<Shared> shared = (*self)->shared;
+  const std::lock_guard<std::mutex> lock(shared->mutex);
+  shared->posts.erase(self->get());
+  shared->closed.notify_all();
+}
+
+void HttpPosts::End() {
+  std::unique_lock<std::mutex> lock(shared_->mutex);
+  shared_->has_ended = true;
+  for (Post* post : shared_->posts) {
+    if (!post->is_suspended) continue;
+    post->answer = {MHD_HTTP_SERVICE_UNAVAILABLE, post->route->refusal("the server ends; it may have been done")};
+    post->is_suspended = false;
+    MHD_resume_connection(post->connection);
+  }
+  shared_->closed.wait_for(lock, kFarewell, [this] {
+    for (const Post* post : shared_->posts) {
+      if (post->answer.has_value()) return false;
+    }
+    return true;
+  });
+}
+
+// ---- the server ----
+
 namespace {
 
 // So much can clients hold, and silent ones for so long.

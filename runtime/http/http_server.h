@@ -10,8 +10,11 @@
 #define BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,14 +22,92 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "runtime/http/event_streams.h"
-#include "runtime/http/http_posts.h"
 #include "runtime/http/http_route.h"
 
 struct MHD_Connection;
 struct MHD_Daemon;
+struct MHD_Response;
 
 namespace banyan {
+
+// The readers of a web server's event streams. Each gets what is new as fast as it reads, and waits without costing
+// anything while there is nothing. Owned by the server. Wake is for any thread, the rest for the server's.
+// Invariants:
+// - A reader holds one piece of its source at a time: who reads slowly misses what was overtaken, and grows no queue.
+// - A waiting reader is suspended in the server, and `waits` says so; both change under `mutex_`.
+class EventStreams {
+ public:
+  // So many leave connections to those who ask for something else.
+  static constexpr size_t kMostReaders = 8;
+
+  EventStreams() = default;
+  EventStreams(const EventStreams&) = delete;
+  EventStreams& operator=(const EventStreams&) = delete;
+
+  // Makes the endless body of an answer; nullptr when there are too many readers. `source` outlives the connection.
+  MHD_Response* Open(MHD_Connection* connection, const EventSource* source);
+  // Makes all readers look for what is new.
+  void Wake();
+  // Ends all streams, those too that open later.
+  void End();
+  size_t readers() const;
+
+ private:
+  struct Reader {
+    EventStreams* streams = nullptr;
+    MHD_Connection* connection = nullptr;
+    const EventSource* source = nullptr;
+    uint64_t place = 0;
+    std::string piece;
+    size_t sent_bytes = 0;  // of the piece
+    bool waits = false;
+  };
+
+  // Called by the server for the next bytes, and when a reader has gone.
+  static long Read(void* reader, uint64_t position, char* out, size_t size);
+  static void Close(void* reader);
+  long ReadNext(Reader& reader, char* out, size_t size);
+  void WakeAll();  // REQUIRES: mutex_
+
+  mutable std::mutex mutex_;
+  std::set<Reader*> readers_;  // guarded by mutex_, as are the readers; each is owned by its answer
+  bool has_ended_ = false;     // guarded by mutex_
+};
+
+// Posts on their way: their bodies as they come, and those whose answers are waited for. Owned by the server. What a
+// route gets to answer with is for any thread, the rest for the server's; End for its owner's.
+// Invariants:
+// - Nothing of a body is kept before its sender is admitted, and never more than the route takes.
+// - Whoever waits for an answer is suspended in the server, and `is_suspended` says so; both change under the mutex.
+class HttpPosts {
+ public:
+  // So many leave connections to those who look.
+  static constexpr size_t kMostPosts = 4;
+
+  HttpPosts();
+  HttpPosts(const HttpPosts&) = delete;
+  HttpPosts& operator=(const HttpPosts&) = delete;
+  ~HttpPosts();
+
+  // Called when the headers have come. Refuses the request, or sets `*post` for its further calls. Returns the
+  // MHD_Result, as does Continue. `route` outlives the request.
+  int Begin(MHD_Connection* connection, const HttpPostRoute* route, const HttpAccess& access, void** post);
+  // Called for each piece of the body, at its end without one, and again when there is an answer.
+  static int Continue(MHD_Connection* connection, void* post, const char* data, size_t* data_bytes);
+  // Called when the request is over.
+  static void Close(void* post);
+  // Answers all who wait that there is no answer, and waits a moment until all answers have been sent.
+  void End();
+
+ private:
+  struct Shared;
+  struct Post;
+
+  static void Take(Post& post);
+  static void Answer(Post& post, PostAnswer answer);
+
+  const std::shared_ptr<Shared> shared_;  // with what routes answer with, which may outlive this
+};
 
 class HttpServer {
  public:

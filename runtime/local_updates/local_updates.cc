@@ -1,16 +1,154 @@
 #include "runtime/local_updates/local_updates.h"
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/memory/memory.h"
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "posix/steady_clock.h"
 #include "runtime/local_updates/local_actions.h"
 #include "runtime/local_updates/outer_tensor.h"
-#include "runtime/local_updates/update_fragment.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
+
+// ---- a fragment ----
+
+namespace {
+
+StatePart PartOf(std::string name, absl::Span<float> values) {
+  return {std::move(name), {reinterpret_cast<uint8_t*>(values.data()), values.size() * sizeof(float)}};
+}
+
+// A call that has not begun ends at once; what has begun is awaited later.
+absl::Status ErrorAtOnce(Ticket& ticket) {
+  return ticket.done() ? ticket.Wait(absl::ZeroDuration()) : absl::OkStatus();
+}
+
+}  // namespace
+
+// A part of a model that is sent at once. Thread-compatible; owned by LocalUpdates.
+class UpdateFragment {
+ public:
+  // `key` is the name of its group in the job, `weight_key` that of the workers' weights; empty for none. The model is
+  // what `tensors` agree on.
+  UpdateFragment(std::string key, std::string weight_key, std::vector<GroupPart> tensors, bool has_momentum);
+
+  // Makes its group known, and gives the model the parameters of the lowest worker.
+  absl::Status Init(Session& session, absl::Duration timeout);
+  // Makes the key of the weights known, where there is one. All workers do so after the Init of all fragments.
+  absl::Status InitWeight(Session& session, absl::Duration timeout);
+  // Sends how far this worker has come since the last time. After an error, such as that no room came in time, it may
+  // be called again. REQUIRES: it is not pending.
+  absl::Status Start(Session& session, double weight);
+  // Waits for the mean, steps along it, and blends the result into the model. After an error it is pending still.
+  // REQUIRES: it is pending.
+  absl::Status Finish(const OuterStep& step, double alpha, absl::Duration timeout);
+  // Sets the model to the outer parameters.
+  void Load();
+
+  void AddStateParts(std::vector<StatePart>& parts);
+  bool is_pending() const { return round_.has_value(); }
+  int64_t elements() const { return elements_; }
+  // Of the model.
+  const std::vector<GroupPart>& tensors() const { return tensors_; }
+
+ private:
+  const std::string key_;
+  const std::string weight_key_;
+  const std::vector<GroupPart> tensors_;
+  std::vector<OuterTensor> outer_;  // of each tensor
+  int64_t elements_ = 0;
+  float weight_ = 1;  // this worker's, and then the mean of all
+  // Tickets go before the memory that their results come to.
+  std::optional<Ticket> weight_round_;
+  std::optional<Ticket> round_;
+};
+
+UpdateFragment::UpdateFragment(std::string key, std::string weight_key, std::vector<GroupPart> tensors,
+                               bool has_momentum)
+    : key_(std::move(key)), weight_key_(std::move(weight_key)), tensors_(std::move(tensors)) {
+  outer_.reserve(tensors_.size());
+  for (const GroupPart& each : tensors_) {
+    outer_.emplace_back(each.agreed, has_momentum);
+    elements_ += each.agreed.elements();
+  }
+}
+
+absl::Status UpdateFragment::Init(Session& session, absl::Duration timeout) {
+  const absl::Status status = session.InitGroup(key_, tensors_).Wait(timeout);
+  if (!status.ok()) return status;
+  for (OuterTensor& each : outer_) each.Begin();
+  return absl::OkStatus();
+}
+
+absl::Status UpdateFragment::InitWeight(Session& session, absl::Duration timeout) {
+  if (weight_key_.empty()) return absl::OkStatus();
+  const absl::Span<float> weight(&weight_, 1);
+  return session.Init(weight_key_, weight, weight).Wait(timeout);
+}
+
+absl::Status UpdateFragment::Start(Session& session, double weight) {
+  std::vector<ConstTensorView> gradients;
+  std::vector<TensorView> results;
+  for (OuterTensor& each : outer_) {
+    each.Compare(weight);
+    gradients.emplace_back(each.exchanged());
+    results.emplace_back(each.exchanged());
+  }
+  // What an earlier try has sent stands.
+  if (!weight_key_.empty() && !weight_round_.has_value()) {
+    weight_ = static_cast<float>(weight);
+    const absl::Span<float> own(&weight_, 1);
+    weight_round_ = session.PushPull(weight_key_, own, own);
+    if (absl::Status status = ErrorAtOnce(*weight_round_); !status.ok()) {
+      weight_round_.reset();
+      return status;
+    }
+  }
+  round_ = session.PushPullGroup(key_, gradients, results);
+  absl::Status status = ErrorAtOnce(*round_);
+  if (!status.ok()) round_.reset();
+  return status;
+}
+
+absl::Status UpdateFragment::Finish(const OuterStep& step, double alpha, absl::Duration timeout) {
+  if (absl::Status status = round_->Wait(timeout); !status.ok()) return status;
+  if (weight_round_.has_value()) {
+    if (absl::Status status = weight_round_->Wait(timeout); !status.ok()) return status;
+  }
+  for (OuterTensor& each : outer_) {
+    each.Move(step, weight_);
+    each.Load(alpha);
+  }
+  round_.reset();
+  weight_round_.reset();
+  return absl::OkStatus();
+}
+
+void UpdateFragment::Load() {
+  for (OuterTensor& each : outer_) each.Load(0);
+}
+
+void UpdateFragment::AddStateParts(std::vector<StatePart>& parts) {
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    if (tensors_[i].values.empty()) continue;
+    parts.push_back(PartOf(absl::StrCat(tensors_[i].name, "/parameters"), outer_[i].parameters()));
+    if (outer_[i].momentum().empty()) continue;
+    parts.push_back(PartOf(absl::StrCat(tensors_[i].name, "/momentum"), outer_[i].momentum()));
+  }
+}
+
+// ---- all of them ----
+
 namespace {
 
 absl::Status CheckSchedule(const LocalUpdateOptions& options, size_t fragments) {

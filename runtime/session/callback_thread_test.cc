@@ -1,11 +1,10 @@
-#include "runtime/session/callback_thread.h"
-
 #include <future>
 #include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/session/operation.h"
 
 namespace banyan {
 namespace {

@@ -1,10 +1,9 @@
-#include "runtime/session/group_work.h"
-
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/session/session_group.h"
 
 namespace banyan {
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/check.h"
 #include "posix/steady_clock.h"
 
 namespace banyan {
@@ -133,6 +134,90 @@ void Operation::Abandon() {
 void Operation::UseResult(absl::FunctionRef<void()> use) {
   std::lock_guard<std::mutex> lock(result_mutex_);
   if (has_result_) use();
+}
+
+// ---- callbacks ----
+
+void CallbackThread::Post(std::function<void()> callback) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    // Once stopping, only a running callback may still post, so the thread is there.
+    BANYAN_CHECK(!stopping_ || running_);
+    waiting_.push_back(std::move(callback));
+    if (!std::exchange(started_, true)) thread_ = std::thread([this] { Work(); });
+  }
+  changed_.notify_one();
+}
+
+void CallbackThread::Stop() {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void CallbackThread::Work() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    std::function<void()> callback = std::move(waiting_.front());
+    waiting_.pop_front();
+    running_ = true;
+    lock.unlock();
+    callback();
+    callback = nullptr;  // what it holds goes without the lock
+    lock.lock();
+    running_ = false;
+  }
+}
+
+// ---- for whom they wait ----
+
+void WaitAsker::Serve(const std::shared_ptr<WaitAsker>& asker, const std::shared_ptr<Operation>& operation,
+                      std::string key) {
+  operation->AskBeforeTimeout(
+      [asker, weak = std::weak_ptr<Operation>(operation), key = std::move(key)] { asker->AskFor(weak, key); });
+}
+
+void WaitAsker::AskFor(const std::weak_ptr<Operation>& operation, const std::string& key) {
+  const std::shared_ptr<Operation> asking = operation.lock();
+  if (asking == nullptr) return;
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!ask_) return;
+  ask_(key, asking->round(), [operation](const absl::Status& answer) {
+    const std::shared_ptr<Operation> waiting = operation.lock();
+    if (waiting != nullptr && absl::IsDeadlineExceeded(answer)) waiting->SetWait(std::string(answer.message()));
+  });
+}
+
+void WaitAsker::Close() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ask_ = nullptr;
+}
+
+// ---- making them ----
+
+std::shared_ptr<Operation> OperationMaker::Make(absl::string_view what, TensorView result, Operation::Callback on_done,
+                                                const std::string& key) const {
+  // A forked child has no thread for callbacks.
+  Operation::Callback post = on_done;
+  if (on_done && process_.IsHere()) {
+    post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
+      callbacks->Post([on_done, status] { on_done(status); });
+    };
+  }
+  const auto operation =
+      std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
+  WaitAsker::Serve(asker_, operation, key);
+  return operation;
+}
+
+std::shared_ptr<Operation> OperationMaker::MakeForKey(absl::string_view key, TensorView result,
+                                                      Operation::Callback on_done) const {
+  return Make(absl::StrCat("key ", key), result, std::move(on_done), std::string(key));
 }
 
 }  // namespace banyan

@@ -11,12 +11,17 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "core/tensor_view.h"
 #include "core/time.h"
@@ -85,6 +90,93 @@ class Operation {
   SlotLease shared_;
   std::mutex result_mutex_;  // held while the caller's result memory is used
   bool has_result_ = true;   // guarded by result_mutex_
+};
+
+// Runs what operations call back, one callback after another, on a thread of its own. A callback may therefore wait for
+// what the node's replies bring, and start operations, which may wait for room. Thread-safe; owned by SessionCore and
+// shared with operations, which may outlive it.
+//
+// Invariants:
+// - Each callback runs exactly once, in the order of Post, without locks held.
+// - There is no thread before the first Post and after Stop.
+class CallbackThread {
+ public:
+  CallbackThread() = default;
+  CallbackThread(const CallbackThread&) = delete;
+  CallbackThread& operator=(const CallbackThread&) = delete;
+  // Stops.
+  ~CallbackThread() { Stop(); }
+
+  // Runs `callback` after those posted before. REQUIRES: Stop has not returned.
+  void Post(std::function<void()> callback);
+  // Returns when all callbacks have run, those that they post included. REQUIRES: no callback calls this. Idempotent.
+  void Stop();
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;  // guarded by mutex_, as all below
+  bool running_ = false;                       // a callback
+  bool stopping_ = false;
+  bool started_ = false;  // thread_, which only Stop touches from then on
+  std::thread thread_;
+};
+
+// Asks the node for whom an operation waits, while the session is open. Thread-safe. Shared by a session and its
+// operations, which may outlive it.
+class WaitAsker {
+ public:
+  // Asks about this worker's calls of a key, none for an empty name, because of one in `round`. `done` takes the
+  // answer, on any thread.
+  using Ask =
+      std::function<void(const std::string& key, uint64_t round, std::function<void(const absl::Status&)> done)>;
+
+  explicit WaitAsker(Ask ask) : ask_(std::move(ask)) {}
+
+  // Lets an operation of the key ask when somebody's time-out for it is near.
+  static void Serve(const std::shared_ptr<WaitAsker>& asker, const std::shared_ptr<Operation>& operation,
+                    std::string key);
+  // Nothing is asked any more when it returns.
+  void Close();
+
+ private:
+  void AskFor(const std::weak_ptr<Operation>& operation, const std::string& key);
+
+  std::mutex mutex_;
+  Ask ask_;  // guarded by mutex_; null once closed
+};
+
+// Makes a session's operations: names them for their errors, runs their callbacks on a thread of the session, and lets
+// their time-outs say for whom they wait. Thread-safe but for set_node_name, which comes first.
+class OperationMaker {
+ public:
+  explicit OperationMaker(WaitAsker::Ask ask) : asker_(std::make_shared<WaitAsker>(std::move(ask))) {}
+
+  void set_node_name(std::string name) { node_name_ = std::move(name); }
+  const std::string& node_name() const { return node_name_; }
+  // That of the session.
+  const HomeProcess& process() const { return process_; }
+
+  // Makes an operation on `what` whose waits are those of `key`; empty when it concerns none.
+  std::shared_ptr<Operation> Make(absl::string_view what, TensorView result = {}, Operation::Callback on_done = {},
+                                  const std::string& key = "") const;
+  std::shared_ptr<Operation> MakeForKey(absl::string_view key, TensorView result = {},
+                                        Operation::Callback on_done = {}) const;
+  // Lets an operation made elsewhere ask for whom it waits.
+  void LetAsk(const std::shared_ptr<Operation>& operation) const { WaitAsker::Serve(asker_, operation, ""); }
+
+  // Nothing is asked any more when it returns.
+  void StopAsking() { asker_->Close(); }
+  // Returns when the last callback has run. REQUIRES: no callback calls this. Idempotent.
+  void StopCallbacks() { callbacks_->Stop(); }
+
+ private:
+  const HomeProcess process_;
+  std::string node_name_;
+  const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
+  const std::shared_ptr<WaitAsker> asker_;                                                // likewise
 };
 
 }  // namespace banyan

@@ -5,7 +5,6 @@
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/session_core.h"
-#include "runtime/session/session_opening.h"
 #include "runtime/session/slot_lease.h"
 #include "runtime/session/unix_port.h"
 

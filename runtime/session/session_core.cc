@@ -7,7 +7,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "compression/kernels/not_finite.h"
+#include "core/time.h"
+#include "posix/descriptor_limit.h"
+#include "posix/steady_clock.h"
 #include "proto/session_codec.h"
+#include "runtime/workers/tensor_call_kind.h"
 #include "runtime/workers/worker_connection.h"
 
 namespace banyan {
@@ -32,12 +38,87 @@ TensorLayout LayoutOf(const std::string& key, ConstTensorView values) {
   return layout;
 }
 
+auto CopyOf(ConstTensorView values) {
+  return [values](TensorView slot) { return values.empty() ? int64_t{0} : CopyCountingNotFinite(values, slot); };
+}
+
+// Fills the slot of a call, or takes it as it is without `fill`. Returns how many values of a gradient are not finite;
+// 0 for a call that begins no round.
+uint64_t FillSlot(const std::function<int64_t(TensorView slot)>& fill, TensorCallKind kind, TensorView slot) {
+  if (slot.empty() || (!fill && !OpensRound(kind))) return 0;
+  const int64_t not_finite = fill ? fill(slot) : CountNotFinite(ConstTensorView(slot));
+  return OpensRound(kind) ? static_cast<uint64_t>(not_finite) : 0;
+}
+
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
 // What a node that joins again ends calls with, as callers know it.
 absl::Status AsUnavailable(const absl::Status& status) {
   return absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status;
 }
+
+// Before a node that has gone is tried again: it gives nothing to wait on.
+constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+absl::Duration TimeLeft(Timestamp deadline) {
+  return deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+}
+
+// In a form that clocks can add to the time.
+constexpr absl::Duration kLongestWait = absl::Hours(24 * 365);
+// Before the time-out, for the answer to the question for whom it waits.
+constexpr absl::Duration kRoomAnswer = absl::Seconds(1);
+
+// What the question has brought. Thread-safe; shared with the question, which may outlive the wait.
+class Answer {
+ public:
+  void Set(const absl::Status& answer) {
+    if (!absl::IsDeadlineExceeded(answer)) return;
+    std::lock_guard<std::mutex> lock(mutex_);
+    text_ = absl::StrCat(": ", answer.message());
+  }
+  std::string text() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return text_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::string text_;  // guarded by mutex_
+};
+
+// The waits of one call for room. Thread-compatible; guarded by the mutex of `keys`.
+class RoomWait {
+ public:
+  RoomWait(SessionKeys& keys, absl::Duration timeout)
+      : keys_(keys),
+        timeout_(std::clamp(timeout, absl::ZeroDuration(), kLongestWait)),
+        deadline_(SteadyNow() + timeout_),
+        ask_at_(deadline_ + -std::min(kRoomAnswer, timeout_ / 2)) {}
+
+  // Waits for a change; false when the time is over. Asks once, shortly before that: `ask` is given what takes a
+  // DEADLINE_EXCEEDED that says for whom the key waits, on any thread.
+  bool Wait(std::unique_lock<std::mutex>& lock, absl::FunctionRef<void(Operation::Callback done)> ask) {
+    const Timestamp until = has_asked_ ? deadline_ : ask_at_;
+    const absl::Duration left = std::max(until - SteadyNow(), absl::ZeroDuration());
+    keys_.changed.wait_for(lock, absl::ToChronoNanoseconds(left));
+    if (SteadyNow() < until) return true;
+    if (std::exchange(has_asked_, true)) return false;
+    lock.unlock();
+    ask([answer = answer_](const absl::Status& status) { answer->Set(status); });
+    lock.lock();
+    return true;
+  }
+  std::string answer() const { return answer_->text(); }
+
+ private:
+  SessionKeys& keys_;
+  const absl::Duration timeout_;
+  const Timestamp deadline_;
+  const Timestamp ask_at_;
+  bool has_asked_ = false;
+  const std::shared_ptr<Answer> answer_ = std::make_shared<Answer>();
+};
 
 }  // namespace
 
@@ -315,8 +396,21 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, bool gradient, bool result,
                                                        TakeSlots take) {
   if (!keys_->named.contains(name)) return NoInit();
-  return ReserveRoom(lock, *keys_, name, {gradient, result, patience_.room}, failure_, take,
-                     [&](Operation::Callback done) { AskWait(name, /*round=*/0, std::move(done)); });
+  SessionKey& key = keys_->named.at(name);
+  RoomWait wait(*keys_, patience_.room);
+  bool is_late = false;
+  while (true) {
+    if (!failure_.ok()) return failure_;
+    if (key.state() == SessionKey::State::kFailed) return key.failure();
+    if (const std::optional<SessionKey::Slots> slots = take(key)) return *slots;
+    if (absl::Status held = key.CheckHeld(gradient, result); !held.ok()) return held;
+    if (is_late) break;
+    is_late = !wait.Wait(lock, [&](Operation::Callback done) { AskWait(name, /*round=*/0, std::move(done)); });
+  }
+  const bool is_ready = key.state() == SessionKey::State::kReady;
+  return absl::DeadlineExceededError(absl::StrCat(is_ready ? "no room for this call" : "the key's Init was not done",
+                                                  " after ", absl::FormatDuration(patience_.room),
+                                                  "; it was not started", wait.answer()));
 }
 
 void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
@@ -548,6 +642,25 @@ void SessionCore::EndCalls(const absl::Status& status, bool may_try_again) {
   for (const auto& [id, call] : calls) {
     const bool again = may_try_again && call.type == CallType::kAttach;
     call.operation->Finish(again ? absl::AbortedError(status.message()) : status);
+  }
+}
+
+// ---- on nodes that come and go ----
+
+absl::StatusOr<std::unique_ptr<SessionCore>> OpenSessionCore(
+    absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)> connect, WorkerId worker,
+    absl::Duration timeout, SessionPatience patience) {
+  // Descriptors of tensors pass through this process.
+  RaiseDescriptorLimit();
+  const Timestamp deadline = SteadyNow() + timeout;
+  while (true) {
+    absl::StatusOr<std::shared_ptr<SessionPort>> port = connect(TimeLeft(deadline));
+    if (!port.ok()) return port.status();
+    absl::StatusOr<std::unique_ptr<SessionCore>> core =
+        SessionCore::Open(*std::move(port), worker, TimeLeft(deadline), patience);
+    if (core.ok() || !absl::IsAborted(core.status())) return core;
+    if (TimeLeft(deadline) <= absl::ZeroDuration()) return absl::UnavailableError(core.status().message());
+    absl::SleepFor(std::min(kPause, TimeLeft(deadline)));
   }
 }
 

@@ -32,17 +32,19 @@
 #include "proto/job_config.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
-#include "runtime/session/operation_maker.h"
-#include "runtime/session/room.h"
 #include "runtime/session/session_groups.h"
 #include "runtime/session/session_key.h"
-#include "runtime/session/session_keys.h"
 #include "runtime/session/session_port.h"
 #include "runtime/session/session_state.h"
-#include "runtime/session/slot_fill.h"
 #include "runtime/session/slot_lease.h"
 
 namespace banyan {
+
+// How long the calls of a session wait.
+struct SessionPatience {
+  absl::Duration answer = absl::Seconds(30);       // for what depends on the node alone
+  absl::Duration room = absl::InfiniteDuration();  // for room to start a call, which depends on other workers
+};
 
 class SessionCore {
  public:
@@ -120,6 +122,8 @@ class SessionCore {
     // Who has the result in shared memory then, with the operation; nobody, when it is copied.
     SessionKey::Holder keeper = SessionKey::Holder::kNobody;
   };
+  // Writes a gradient into a slot, and returns how many of its values are not finite: node and job are told.
+  using SlotFill = std::function<int64_t(TensorView slot)>;
   struct TensorUse {
     TensorCallKind kind = TensorCallKind::kPull;
     SlotFill fill = {};
@@ -128,6 +132,8 @@ class SessionCore {
     int32_t priority = 0;
   };
   using Lock = std::unique_lock<std::mutex>;
+  // Takes the slots of a call; nothing while it must wait.
+  using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
 
   // Says for whom a call of the key waits in `round`: for this worker itself, or for whom the node says.
   void AskWait(const std::string& key, uint64_t round, Operation::Callback done);
@@ -141,7 +147,9 @@ class SessionCore {
   absl::Status CheckUse(TensorCallKind kind, const std::string& name, ConstTensorView gradient, TensorView result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
   absl::StatusOr<SessionGroup::Room> Lend(const std::string& name);
-  // Waits until `take`, which needs a slot of these kinds, gives slots.
+  // Waits until `take`, which needs a slot of these kinds, gives slots: for a free one, or the end of a round where as
+  // many as may are open. The lock is released while this waits or asks. Errors: the session's failure and the key's;
+  // DEADLINE_EXCEEDED when the patience is over; FAILED_PRECONDITION where nothing that the node does makes room.
   absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, bool gradient, bool result,
                                             TakeSlots take);
   // Starts a call that concerns no key, with the message that `make` gives for its id.
@@ -199,6 +207,13 @@ class SessionCore {
   absl::Status failure_;  // of the node or the job, or CANCELLED once closed: every later call ends with it
   bool closed_ = false;
 };
+
+// Attaches the worker on one port after the other, which `connect` makes in at most the time it is given, until the
+// node has answered or for `timeout`: a node that goes away may be about to join again. Errors are SessionCore::Open's,
+// or UNAVAILABLE instead of ABORTED.
+absl::StatusOr<std::unique_ptr<SessionCore>> OpenSessionCore(
+    absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)> connect, WorkerId worker,
+    absl::Duration timeout, SessionPatience patience = {});
 
 }  // namespace banyan
 

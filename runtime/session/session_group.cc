@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "proto/session_messages.h"
 #include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {
@@ -22,6 +23,29 @@ absl::string_view NameOf(TensorCallKind kind) {
 }
 
 }  // namespace
+
+void GroupWork::Finish(const Operation& whole, const absl::Status& status) const {
+  const ConstTensorView result = whole.shared_result();
+  for (const Target& target : targets) {
+    if (!status.ok() || target.values.empty()) continue;
+    const auto* const from = static_cast<const uint8_t*>(result.data()) + target.first * SizeOf(result.type());
+    operations[target.operation]->UseResult(
+        [&] { std::memcpy(target.values.data(), from, target.values.size_bytes()); });
+  }
+  for (const std::shared_ptr<Operation>& operation : operations) {
+    if (status.ok()) operation->SetRound(whole.round());
+    operation->Finish(status);
+  }
+}
+
+std::shared_ptr<Operation> MakeWholeOperation(std::function<void(Operation& whole, const absl::Status&)> done) {
+  // The callback goes with the operation's end, and so never outlives it.
+  const auto self = std::make_shared<Operation*>(nullptr);
+  auto whole = std::make_shared<Operation>(
+      "", TensorView(), [self, done = std::move(done)](const absl::Status& status) { done(**self, status); });
+  *self = whole.get();
+  return whole;
+}
 
 SessionGroup::SessionGroup(std::string name, TensorLayout layout, const Session* session)
     : name_(std::move(name)), layout_(std::move(layout)), session_(session) {

@@ -9,7 +9,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
-#include "runtime/session/group_work.h"
+#include "proto/session_messages.h"
+#include "runtime/session/session_group.h"
 #include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {

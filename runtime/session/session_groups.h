@@ -22,7 +22,6 @@
 #include "core/tensor_view.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
-#include "runtime/session/operation_maker.h"
 #include "runtime/session/session_group.h"
 
 namespace banyan {

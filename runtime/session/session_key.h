@@ -9,16 +9,20 @@
 #define BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "core/data_type.h"
 #include "core/tensor_view.h"
+#include "posix/home_process.h"
 #include "proto/session_messages.h"
 #include "runtime/workers/tensor_call_kind.h"
 #include "runtime/workers/tensor_segment.h"
@@ -100,6 +104,19 @@ class SessionKey {
   // By this session's count, which runs ahead when the node refuses a call: the node's number, once it has taken the
   // call.
   std::map<uint64_t, std::optional<uint64_t>> open_rounds_;
+};
+
+// The keys of one session, and what guards them. Shared by the session and the leases on its slots, which may outlive
+// it.
+struct SessionKeys {
+  const HomeProcess process;
+  std::mutex mutex;
+  std::condition_variable changed;          // a slot, a round or a key's state; the session's failure, too
+  std::map<std::string, SessionKey> named;  // guarded by mutex; no key ever goes
+
+  // Adds a key, in the place of one whose Init has failed. ALREADY_EXISTS when there is another one of the same shape,
+  // INVALID_ARGUMENT for another shape. The mutex is held.
+  absl::Status Add(const std::string& name, int64_t elements, DataType type = DataType::kFloat32);
 };
 
 }  // namespace banyan

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/tensor_view.h"
-#include "runtime/session/session_keys.h"
+#include "runtime/session/session_key.h"
 #include "runtime/workers/tensor_segment.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "runtime/transport/congestion_renewal.h"
-
 #include <arpa/inet.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>

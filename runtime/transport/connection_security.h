@@ -1,7 +1,9 @@
-// What makes a process's connections safe: its own keys, those that it trusts, and who may come in and say what.
-// Thread-compatible; used by the protocol thread only.
+// What makes a process's connections safe: its own keys, those that it trusts, and who may come in and say what. It
+// answers ZeroMQ when that asks who may come in (ZAP, rfc.zeromq.org/spec/27), before a byte of ours is read: one for
+// all listening sockets of a context. Thread-compatible; used by the protocol thread only.
 //
 // Invariants:
+// - Each question of ZeroMQ gets one answer, and what is malformed a refusal.
 // - A listening socket that MakeServer has prepared lets in listed keys alone, nobody before Admit.
 // - A connection that MakeClient has prepared comes about with the owner of the key alone.
 #ifndef BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_
@@ -15,16 +17,18 @@
 #include "access/curve_keys.h"
 #include "proto/access_list.h"
 #include "proto/message.h"
+#include "runtime/transport/polled_socket.h"
 #include "runtime/transport/security_options.h"
+#include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_poller.h"
-#include "runtime/transport/zap_handler.h"
 #include "zmq.hpp"
 
 namespace banyan {
 
 class ConnectionSecurity {
  public:
-  // `poller` outlives this, and the sockets end before this does.
+  // Listens to ZeroMQ before any socket asks. `poller` outlives this, and the sockets end before this does. Throws
+  // zmq::error_t when the context has such a handler already, or the process no socket left.
   ConnectionSecurity(SocketPoller& poller, SecurityOptions options);
 
   // Takes the place of all who may come in so far.
@@ -40,12 +44,15 @@ class ConnectionSecurity {
   // where that is no key: others have told it.
   bool MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
   // Answers at most so many who want to come in, and returns whom it refuses, in words.
-  std::vector<std::string> Serve(int most) { return zap_.Serve(most); }
+  std::vector<std::string> Serve(int most);
 
  private:
+  // Returns the answer to ZeroMQ, and appends to `refused` whom it refuses.
+  std::vector<zmq::message_t> Answer(const ReceivedFrames& question, std::vector<std::string>& refused) const;
+
   const SecurityOptions options_;
   AccessTable table_;
-  ZapHandler zap_;
+  PolledSocket questions_;  // of ZeroMQ
 };
 
 }  // namespace banyan

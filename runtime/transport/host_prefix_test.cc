@@ -1,11 +1,10 @@
-#include "runtime/transport/host_prefix.h"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
 #include <string>
 
 #include "gtest/gtest.h"
+#include "runtime/transport/stranger_rates.h"
 
 namespace banyan {
 namespace {

@@ -5,27 +5,108 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_INBOUND_CONNECTIONS_H_
 #define BANYAN_RUNTIME_TRANSPORT_INBOUND_CONNECTIONS_H_
 
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "runtime/transport/accepted_sockets.h"
 #include "runtime/transport/connection_security.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_limits.h"
+#include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
+#include "runtime/transport/stranger_rates.h"
 #include "runtime/transport/tcp_endpoint.h"
 #include "zmq.hpp"
 
 namespace banyan {
+
+// The TCP connections that a ROUTER socket has accepted, by their descriptors: which of them have ended, and the means
+// to end one. ZeroMQ owns the descriptors and gives neither. Thread-compatible: used by the thread that owns the
+// watched socket, and destroyed before it.
+//
+// Invariants:
+// - ZeroMQ reports the end of a connection before it closes the descriptor, whose number may then be another one's. So
+//   what no report has ended is what its number still names.
+class AcceptedSockets {
+ public:
+  // `poller` and `router` outlive this; `router` does not listen yet. With `encrypts` frames are longer on the wire,
+  // and strangers are held back. Throws zmq::error_t when the process has no socket left.
+  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, const SocketLimits& limits, bool encrypts);
+
+  // Reads what has been reported. Returns whether anything was, since the last call: what the connections brought is
+  // there then, whether or not its signal has been seen.
+  bool Watch();
+  // Whether Watch would return true: another method has read a report.
+  bool has_news() const { return has_news_; }
+  // Says that the first message of the connection `route`, a routing id, has come on `fd`; -1 where that is not known.
+  void Name(const std::string& route, int fd);
+  // Counts a message of the connection `route`, all of which has been read now.
+  void CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames);
+  // Returns how many have begun as no peer of this process does since the last call: without keys where they are asked
+  // for, or with bytes that are not ZeroMQ's. ZeroMQ has ended them.
+  int TakeMalformed() { return std::exchange(malformed_, 0); }
+  // Returns the named connections that have ended, each once.
+  std::vector<std::string> TakeEnded();
+
+  // Ends the connection `route`, unless it has ended: what waits on it in either direction is dropped.
+  void End(const std::string& route, int fd);
+  // Ends connections of which ZeroMQ keeps too much, and returns how many: more than `most_bytes` of one, or together
+  // more than `most_of_strangers` of all that have not brought one message yet, of these the largest. To be called when
+  // every whole message has been read: then it keeps nothing but parts. It does so for ever, as none of its own limits
+  // is on the parts of a message.
+  int EndHoarders(int64_t most_bytes, int64_t most_of_strangers);
+  // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
+  // many. The oldest of the host that has most of them goes first.
+  int EndCrowd(size_t most);
+  size_t strangers() const { return strangers_; }
+  // When HoldBack wants to be called.
+  Timestamp hold_back_at() const { return cannot_hold_back_ ? kNever : rates_.next_deadline(); }
+  // Has the kernel let in a part of those who try to connect, where too many prove no key. Returns, in words, what has
+  // begun to be held back.
+  std::vector<std::string> HoldBack(Timestamp now);
+  bool empty() const { return open_ == 0; }
+
+ private:
+  struct Accepted {
+    std::string route = {};  // once a message has been read
+    bool has_ended = false;  // the last of all with this descriptor
+    bool is_ending = false;  // by EndIfStillThere, and not reported yet
+    int64_t read_bytes = 0;
+    uint64_t ordinal = 0;                 // of this connection among all
+    std::optional<HostPrefix> host = {};  // at the other end
+
+    bool IsStranger() const { return ordinal > 0 && !has_ended && !is_ending && route.empty(); }
+  };
+
+  void Read();
+  void OnAccepted(int fd);
+  void OnDisconnected(Accepted& socket);
+  // Returns whether the connection with this ordinal was still there, and was not being ended already.
+  bool EndIfStillThere(int fd, uint64_t ordinal);
+
+  SocketMonitor monitor_;
+  std::map<int, Accepted> sockets_;  // by descriptor
+  std::vector<std::string> ended_;
+  uint64_t next_ordinal_ = 1;
+  bool has_news_ = false;
+  int malformed_ = 0;
+  const bool encrypts_;
+  StrangerRates rates_;
+  std::vector<int> listening_;     // descriptors
+  bool cannot_hold_back_ = false;  // the kernel does not let us
+  size_t open_ = 0;                // as reported
+  size_t strangers_ = 0;           // of these, those that have brought no message and are not being ended
+};
 
 class InboundConnections {
  public:

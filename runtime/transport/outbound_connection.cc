@@ -3,6 +3,7 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -27,6 +28,21 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 std::string NoDescriptor() { return absl::StrCat("no descriptor is left for the connection; ", DescriptorAdvice()); }
 
 }  // namespace
+
+SocketIdentity::SocketIdentity(int fd) {
+  struct stat info = {};
+  if (fstat(fd, &info) != 0 || !S_ISSOCK(info.st_mode)) return;
+  fd_ = fd;
+  device_ = info.st_dev;
+  inode_ = info.st_ino;
+}
+
+int SocketIdentity::Descriptor() const {
+  struct stat info = {};
+  const bool is_same =
+      fd_ >= 0 && fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_ && S_ISSOCK(info.st_mode);
+  return is_same ? fd_ : -1;
+}
 
 OutboundConnection::OutboundConnection(const Surroundings& surroundings, Destination destination,
                                        const SocketLimits& limits, Timestamp now)

@@ -5,6 +5,8 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 #define BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -14,12 +16,11 @@
 
 #include "absl/status/status.h"
 #include "core/time.h"
-#include "runtime/transport/congestion_renewal.h"
+#include "runtime/transport/congestion_control.h"
 #include "runtime/transport/connection_security.h"
 #include "runtime/transport/dialler.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
-#include "runtime/transport/socket_identity.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
@@ -27,6 +28,28 @@
 #include "zmq.hpp"
 
 namespace banyan {
+
+// Remembers which socket a descriptor named. Another part of the process owns the descriptor and may close it, and the
+// kernel then gives its number to another socket. A value; thread-compatible.
+//
+// Invariants:
+// - The number that Descriptor() returns named, at that moment, the socket that this was made for.
+class SocketIdentity {
+ public:
+  // Names no socket.
+  SocketIdentity() = default;
+  // Names the socket behind `fd`; none when there is none.
+  explicit SocketIdentity(int fd);
+
+  // Returns the socket's descriptor; -1 when it is closed, or names something else by now.
+  int Descriptor() const;
+
+ private:
+  int fd_ = -1;
+  // The kernel gives each open socket a number of its own, and uses it again only after four billion others.
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
 
 class OutboundConnection {
  public:

@@ -1,10 +1,9 @@
-#include "runtime/transport/socket_identity.h"
-
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
+#include "runtime/transport/outbound_connection.h"
 
 namespace banyan {
 namespace {

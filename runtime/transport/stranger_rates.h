@@ -1,5 +1,6 @@
 // Decides which share of the attempts to connect is let in, host by host, so that those who prove no key take a bounded
-// part of a processor: a handshake costs several multiplications on a curve before anything is known of who asks.
+// part of a processor: a handshake costs several multiplications on a curve before anything is known of who asks. A
+// program of the kernel's carries it out.
 // Thread-compatible; owned by AcceptedSockets.
 //
 // Invariants:
@@ -11,18 +12,40 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
 #define BANYAN_RUNTIME_TRANSPORT_STRANGER_RATES_H_
 
+#include <linux/filter.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "core/time.h"
-#include "runtime/transport/host_prefix.h"
 
 namespace banyan {
+
+// What tells hosts apart that connect: an IPv4 address, or the 64 bits of an IPv6 address that one site has. A value;
+// thread-compatible.
+struct HostPrefix {
+  bool is_ipv6 = false;
+  // In the order of the network, each as a number; the second is 0 for IPv4.
+  std::array<uint32_t, 2> words = {};
+
+  auto operator<=>(const HostPrefix&) const = default;
+
+  // As people write it: 192.0.2.7 or 2001:db8:1:2::/64.
+  std::string Text() const;
+};
+
+// Returns the prefix of a peer's address, of an IPv4 one also where it came over IPv6; nothing for another family.
+std::optional<HostPrefix> HostPrefixOf(const sockaddr_storage& address);
 
 // Whom to let in. Attempts of hosts in neither list are let in by `share_of_others`.
 struct Admission {
@@ -79,6 +102,16 @@ class StrangerRates {
   Admission admission_;
   std::vector<std::string> held_back_;
 };
+
+// Returns the program by which the kernel lets in a part of the attempts to connect, before a process hears of them:
+// one for the packets of a listening socket (Linux's classic BPF, socket(7), SO_ATTACH_FILTER). Of packets that begin a
+// connection it drops, by chance, what the admission does not let in, and it takes all others. Whoever is dropped tries
+// again by TCP's own rules.
+std::vector<sock_filter> SynFilter(const Admission& admission);
+
+// Puts the admission into force on a listening TCP socket, in place of what was; connections that stand are not
+// touched. An error where the kernel has no such programs.
+absl::Status AttachSynFilter(int listening_fd, const Admission& admission);
 
 }  // namespace banyan
 

@@ -1,7 +1,5 @@
 // The program in the kernel, on real sockets in a network of the test's own: some kernels keep such programs to those
 // who administer the network.
-#include "runtime/transport/syn_filter.h"
-
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -15,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
 #include "runtime/testing/own_network.h"
+#include "runtime/transport/stranger_rates.h"
 
 namespace banyan {
 namespace {

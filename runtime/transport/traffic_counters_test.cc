@@ -1,6 +1,5 @@
-#include "runtime/transport/traffic_counters.h"
-
 #include "gtest/gtest.h"
+#include "runtime/transport/traffic.h"
 
 namespace banyan {
 namespace {

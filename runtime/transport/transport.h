@@ -21,7 +21,7 @@
 #include "runtime/transport/security_options.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_poller.h"
-#include "runtime/transport/traffic_counters.h"
+#include "runtime/transport/traffic.h"
 #include "zmq.hpp"
 
 namespace banyan {

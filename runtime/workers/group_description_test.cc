@@ -1,8 +1,7 @@
-#include "runtime/workers/group_description.h"
-
 #include <string>
 
 #include "gtest/gtest.h"
+#include "runtime/workers/worker_connection.h"
 
 namespace banyan {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
+#include "proto/session_messages.h"
 #include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {
@@ -19,6 +20,30 @@ Buffer WrapSlot(TensorView slot, std::function<void()> release) {
 }
 
 }  // namespace
+
+// ---- the group that is about to be opened ----
+
+absl::Status GroupDescription::Add(const DescribeGroup& described) {
+  for (const TensorLayout::Part& part : described.parts) {
+    name_bytes_ += part.name.size();
+    layout_.parts.push_back(part);
+    if (layout_.parts.size() <= TensorLayout::kMostParts && name_bytes_ <= TensorLayout::kMostNameBytes) continue;
+    *this = GroupDescription();
+    return absl::ResourceExhaustedError(absl::StrCat("expected a group of at most ", TensorLayout::kMostParts,
+                                                     " tensors, with names of ", TensorLayout::kMostNameBytes,
+                                                     " bytes together"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<TensorLayout> GroupDescription::Take(int64_t elements) {
+  TensorLayout layout = std::exchange(*this, GroupDescription()).layout_;
+  if (!layout.is_group() || layout.Elements() == elements) return layout;
+  return absl::InvalidArgumentError(
+      absl::StrCat("expected a group of ", elements, " elements, got tensors of ", layout.Elements()));
+}
+
+// ---- the connection ----
 
 WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
                                    std::string node_name, Reply reply)

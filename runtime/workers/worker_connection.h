@@ -6,6 +6,7 @@
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,16 +16,33 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/session_messages.h"
-#include "runtime/workers/group_description.h"
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/tensor_segment.h"
 #include "runtime/workers/worker_gate.h"
 #include "runtime/workers/worker_state.h"
 
 namespace banyan {
+
+// Collects the tensors of the group that a worker is about to open. Thread-compatible; owned by WorkerConnection.
+//
+// Invariants:
+// - It never holds more than TensorLayout allows.
+class GroupDescription {
+ public:
+  // Adds tensors. RESOURCE_EXHAUSTED when they become too many; then there are none.
+  absl::Status Add(const DescribeGroup& described);
+  // Returns what has been described, and begins anew. INVALID_ARGUMENT when a group has other than `elements` elements.
+  absl::StatusOr<TensorLayout> Take(int64_t elements);
+
+ private:
+  TensorLayout layout_;
+  size_t name_bytes_ = 0;
+};
 
 // Of one worker: it starts no more, and one that does so all the same loses its connection.
 inline constexpr int kMaxWaitingCalls = 262144;

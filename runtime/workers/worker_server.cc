@@ -36,7 +36,89 @@ void Wake(const FileDescriptor& wakeup) {
   (void)!write(wakeup.get(), &one, sizeof(one));
 }
 
+constexpr size_t kMaxWaiting = 262144;
+
 }  // namespace
+
+// ---- sending ----
+
+// The node's end of one worker's socket: sends replies from any thread without ever blocking.
+//
+// Thread-safe but for Flush and fd, which are the server thread's. Shared by the server and by the worker's connection,
+// which may still have a reply after the server has gone.
+class WorkerServer::Channel {
+ public:
+  // `wake` makes the server look at wants_write and broken again; it is called on any thread.
+  Channel(FileDescriptor socket, std::function<void()> wake);
+
+  void Send(const WorkerReply& reply, std::shared_ptr<TensorSegment> segment);
+  // Sends what has waited for room.
+  void Flush();
+  bool wants_write() const;
+  // The worker has gone, or has not read for so long that the bound on what waits is reached.
+  bool broken() const;
+  int fd() const { return socket_.get(); }
+
+ private:
+  struct Waiting {
+    std::string bytes;
+    std::shared_ptr<TensorSegment> segment;  // shared: its descriptor is closed once it has been passed on
+  };
+
+  // False when there is no room. The mutex is held.
+  bool SendNow(const Waiting& waiting);
+
+  const FileDescriptor socket_;
+  const std::function<void()> wake_;
+  mutable std::mutex mutex_;
+  std::deque<Waiting> waiting_;  // guarded by mutex_
+  bool broken_ = false;          // guarded by mutex_
+};
+
+WorkerServer::Channel::Channel(FileDescriptor socket, std::function<void()> wake)
+    : socket_(std::move(socket)), wake_(std::move(wake)) {}
+
+void WorkerServer::Channel::Send(const WorkerReply& reply, std::shared_ptr<TensorSegment> segment) {
+  Waiting waiting{EncodeWorkerReply(reply), std::move(segment)};
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (broken_) return;
+    if (waiting_.empty() && SendNow(waiting)) return;
+    if (waiting_.size() >= kMaxWaiting) broken_ = true;
+    if (!broken_) waiting_.push_back(std::move(waiting));
+  }
+  wake_();
+}
+
+bool WorkerServer::Channel::SendNow(const Waiting& waiting) {
+  const int file = waiting.segment ? waiting.segment->fd() : -1;
+  const PacketResult result = SendPacket(socket_.get(), waiting.bytes, file, /*may_block=*/false);
+  if (result == PacketResult::kWouldBlock) return false;
+  if (result == PacketResult::kClosed) {
+    broken_ = true;
+    return false;
+  }
+  if (waiting.segment) waiting.segment->CloseFile();
+  return true;
+}
+
+void WorkerServer::Channel::Flush() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  while (!waiting_.empty() && SendNow(waiting_.front())) waiting_.pop_front();
+  if (broken_) waiting_.clear();
+}
+
+bool WorkerServer::Channel::wants_write() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return !waiting_.empty();
+}
+
+bool WorkerServer::Channel::broken() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return broken_;
+}
+
+// ---- the server ----
 
 absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, const std::string& group,
                                                                    MakeConnection make, TrafficCounters& counters,
@@ -125,7 +207,7 @@ void WorkerServer::Accept() {
     worker.process = WatchPeerProcess(socket.get());
     worker.attach_until = SteadyNow() + attach_within_;
     const pid_t process = PeerProcess(socket.get());
-    worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
+    worker.channel = std::make_shared<Channel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
     worker.connection = make_([channel = worker.channel](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
       channel->Send(reply, std::move(segment));
     });

@@ -19,8 +19,7 @@
 #include "core/time.h"
 #include "posix/file_descriptor.h"
 #include "posix/unix_socket.h"
-#include "runtime/transport/traffic_counters.h"
-#include "runtime/workers/worker_channel.h"
+#include "runtime/transport/traffic.h"
 #include "runtime/workers/worker_connection.h"
 
 namespace banyan {
@@ -47,8 +46,9 @@ class WorkerServer {
   void Start();
 
  private:
+  class Channel;
   struct Worker {
-    std::shared_ptr<WorkerChannel> channel;        // shared with the connection's replies
+    std::shared_ptr<Channel> channel;              // shared with the connection's replies
     std::shared_ptr<WorkerConnection> connection;  // shared with its requests
     FileDescriptor process;                        // see WatchPeerProcess and OwnProcessWatch
     Timestamp attach_until;                        // its end, if it has not asked to be attached by then

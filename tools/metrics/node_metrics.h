@@ -11,7 +11,7 @@
 #include "proto/scheduler_messages.h"
 #include "protocol/protocol.h"
 #include "runtime/metrics/latest_value.h"
-#include "runtime/metrics/metric_family.h"
+#include "runtime/metrics/metrics_page.h"
 
 namespace banyan {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "protocol/protocol.h"
-#include "runtime/metrics/metric_family.h"
+#include "runtime/metrics/metrics_page.h"
 #include "tools/reports/status_view.h"
 
 namespace banyan {

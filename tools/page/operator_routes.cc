@@ -10,7 +10,7 @@
 #include "access/secret_file.h"
 #include "core/json_writer.h"
 #include "proto/scheduler_messages.h"
-#include "runtime/http/bearer_token.h"
+#include "runtime/http/request_checks.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "wan/offload_header.h"
+#include "wan/offload_packet.h"
 
 namespace banyan {
 

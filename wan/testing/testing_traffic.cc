@@ -17,7 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "posix/steady_clock.h"
-#include "wan/node_socket.h"
+#include "wan/node_exec.h"
 #include "wan/testing/testing_awake_processors.h"
 
 namespace banyan {

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "posix/steady_clock.h"
+#include "runtime/etcd/etcd_api.h"
 #include "runtime/etcd/etcd_client.h"
-#include "runtime/etcd/etcd_requests.h"
 
 namespace banyan {
 namespace {

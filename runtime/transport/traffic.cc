@@ -1,4 +1,4 @@
-#include "runtime/transport/traffic_counters.h"
+#include "runtime/transport/traffic.h"
 
 namespace banyan {
 

@@ -1,4 +1,4 @@
-#include "runtime/c_api/last_error.h"
+#include "runtime/c_api/c_values.h"
 
 #include <string>
 

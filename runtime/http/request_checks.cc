@@ -1,11 +1,15 @@
-#include "runtime/http/bearer_token.h"
+#include "runtime/http/request_checks.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <optional>
 #include <string>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/strip.h"
 
 namespace banyan {
 namespace {
@@ -20,6 +24,29 @@ std::optional<absl::string_view> CredentialsOf(absl::string_view authorization, 
 }
 
 }  // namespace
+
+bool IsAddressOrLocalhost(absl::string_view host) {
+  in6_addr address = {};
+  if (!host.empty() && host.front() == '[') {
+    const std::string six(host.substr(1, host.find(']') - 1));
+    return inet_pton(AF_INET6, six.c_str(), &address) == 1;
+  }
+  const std::string name(host.substr(0, host.rfind(':')));
+  return inet_pton(AF_INET, name.c_str(), &address) == 1 || absl::EqualsIgnoreCase(name, "localhost");
+}
+
+bool IsAmong(absl::string_view host, const std::vector<std::string>& hosts) {
+  const absl::string_view name = host.substr(0, host.rfind(':'));
+  return std::any_of(hosts.begin(), hosts.end(),
+                     [name](const std::string& known) { return absl::EqualsIgnoreCase(name, known); });
+}
+
+bool IsSameOrigin(absl::string_view origin, absl::string_view host, const std::vector<std::string>& hosts) {
+  if (origin.empty()) return true;
+  // The scheme may differ: a proxy in front of this server may speak TLS.
+  if (!absl::ConsumePrefix(&origin, "http://") && !absl::ConsumePrefix(&origin, "https://")) return false;
+  return (!host.empty() && absl::EqualsIgnoreCase(origin, host)) || IsAmong(origin, hosts);
+}
 
 bool IsSameSecret(absl::string_view a, absl::string_view b) {
   if (a.size() != b.size()) return false;

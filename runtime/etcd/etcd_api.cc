@@ -1,4 +1,4 @@
-#include "runtime/etcd/etcd_requests.h"
+#include "runtime/etcd/etcd_api.h"
 
 namespace banyan {
 namespace {

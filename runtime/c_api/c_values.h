@@ -1,6 +1,7 @@
-// Reads structs of the C interface, which begin with the size that their caller knows. Pure function.
-#ifndef BANYAN_RUNTIME_C_API_SIZED_STRUCT_H_
-#define BANYAN_RUNTIME_C_API_SIZED_STRUCT_H_
+// What passes through the C interface: structs, times, the codes of C for those of Abseil, and what banyan_last_error
+// tells, the last error of each thread. Thread-safe.
+#ifndef BANYAN_RUNTIME_C_API_C_VALUES_H_
+#define BANYAN_RUNTIME_C_API_C_VALUES_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -10,11 +11,23 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace banyan {
 
-// Copies `given`, which may be null: all defaults. Fields that the caller's header does not have are zero. Errors:
-// INVALID_ARGUMENT, with `name`, for no size, and for fields that this library does not know and that are not zero.
+// Keeps an error for LastError; OK changes nothing. Returns the code of C.
+int Report(const absl::Status& status);
+// Reports INVALID_ARGUMENT: `function` needs `what`.
+int ReportMissing(absl::string_view function, absl::string_view what);
+// Returns the last error of this thread; empty before the first.
+const char* LastError();
+
+// Reads a time of the C interface: endless below zero, and where it is no number.
+absl::Duration DurationOf(double seconds);
+
+// Copies `given`, a struct that begins with the size that its caller knows, or null: all defaults. Fields that the
+// caller's header does not have are zero. Errors: INVALID_ARGUMENT, with `name`, for no size, and for fields that this
+// library does not know and that are not zero.
 template <typename Struct>
 absl::StatusOr<Struct> ReadSized(const Struct* given, absl::string_view name) {
   Struct read = {};
@@ -38,4 +51,4 @@ absl::StatusOr<Struct> ReadSized(const Struct* given, absl::string_view name) {
 
 }  // namespace banyan
 
-#endif  // BANYAN_RUNTIME_C_API_SIZED_STRUCT_H_
+#endif  // BANYAN_RUNTIME_C_API_C_VALUES_H_
