@@ -231,6 +231,8 @@ TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
   harness.Receive(2, RoundBroken{KeyId(9), Round(4), NodeId(3), "no such key"});
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
   harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "weight 0 came with 1 frames"});
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty()) << "others may yet say the same";
+  harness.Advance(absl::Seconds(1), {1, 2, 3});
   const std::vector<JoinRefused> told = harness.Sent<JoinRefused>(2);
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_TRUE(told[0].fell_out);
@@ -241,21 +243,39 @@ TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
   for (const int node : {1, 3}) EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
 }
 
-TEST(SchedulerFailureTest, WhomTwoMembersBlameFallsOutInsteadOfTheSecond) {
-  SchedulerHarness harness(MeshOverlay(3));
-  harness.StartJob(3);
+TEST(SchedulerFailureTest, WhomTwoMembersBlameFallsOutInsteadOfThem) {
+  SchedulerHarness harness(MeshOverlay(4));
+  harness.StartJob(4);
+  const KeyId key = harness.AddKey("w", 10);
+  for (const int node : {2, 1}) harness.Receive(node, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  harness.Advance(absl::Seconds(1), {1, 2, 3, 4});
+  const std::vector<JoinRefused> told = harness.Sent<JoinRefused>(3);
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told[0].reason, "n2 cannot finish round 4 of key 'w': n3: torn; n1 has blamed it too");
+  for (const int node : {1, 2, 4}) {
+    EXPECT_THAT(harness.Sent<JoinRefused>(node), IsEmpty());
+    EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
+  }
+}
+
+TEST(SchedulerFailureTest, WhomASecondMemberBlamesLaterFallsOut) {
+  SchedulerHarness harness(MeshOverlay(4));
+  harness.StartJob(4);
   const KeyId key = harness.AddKey("w", 10);
   for (int twice = 0; twice < 2; ++twice) harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "torn"});
-  harness.BeginEpoch({1, 3});
-  harness.ReportProgress({1, 3}, Round(4));
+  harness.Advance(absl::Seconds(1), {1, 2, 3, 4});
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  harness.BeginEpoch({1, 3, 4});
+  harness.ReportProgress({1, 3, 4}, Round(4));
   harness.Receive(1, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  harness.Advance(absl::Seconds(1), {1, 3, 4});
   const std::vector<JoinRefused> told = harness.Sent<JoinRefused>(3);
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told[0].reason, "n1 cannot finish round 4 of key 'w': n3: torn; n2 has blamed it too");
   harness.Receive(1, RoundBroken{key, Round(4), NodeId(3), "torn"});  // said again with a join
-  harness.BeginEpoch({1});
-  harness.ReportProgress({1}, Round(4));
-  EXPECT_THAT(harness.Sent<EpochPlan>(1), SizeIs(2)) << "it goes on alone";
+  harness.BeginEpoch({1, 4});
+  harness.ReportProgress({1, 4}, Round(4));
+  EXPECT_THAT(harness.Sent<EpochPlan>(1), SizeIs(2)) << "the others go on";
   EXPECT_THAT(harness.Sent<JoinRefused>(1), IsEmpty());
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
 }
@@ -265,6 +285,7 @@ TEST(SchedulerFailureTest, OneMemberThatBlamesAllInTurnEndsNothing) {
   harness.StartJob(4);
   const KeyId key = harness.AddKey("w", 10);
   for (const uint32_t culprit : {1, 2, 4}) harness.Receive(3, RoundBroken{key, Round(4), NodeId(culprit), "torn"});
+  harness.Advance(absl::Seconds(1), {1, 2, 3, 4});
   EXPECT_THAT(harness.Sent<JoinRefused>(3), SizeIs(1));
   for (const int node : {1, 2, 4}) {
     EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
@@ -277,10 +298,13 @@ TEST(SchedulerFailureTest, ARoundThatMostMembersCannotFinishEndsTheJob) {
   harness.StartJob(5);
   const KeyId key = harness.AddKey("w", 10);
   harness.Receive(1, RoundBroken{key, Round(4), NodeId(2), "torn"});
+  harness.Advance(absl::Seconds(1), {1, 2, 3, 4, 5});
   harness.BeginEpoch({2, 3, 4, 5});
   harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "torn"});
+  harness.Advance(absl::Seconds(1), {2, 3, 4, 5});
   EXPECT_THAT(harness.Sent<JobFailed>(5), IsEmpty());
   harness.Receive(4, RoundBroken{key, Round(4), NodeId(5), "torn"});
+  harness.Advance(absl::Seconds(1), {3, 4, 5});
   EXPECT_EQ(FailureOf(harness, 5).reason, "n4 cannot finish round 4 of key 'w': n5: torn");
 }
 

@@ -15,6 +15,9 @@
 namespace banyan {
 namespace {
 
+// Until all that take part in a round have seen what is wrong with it.
+constexpr absl::Duration kVerdictDelay = absl::Seconds(1);
+
 std::string WhyRemoved(const Member& member) { return absl::StrCat("an operator has removed ", member.name); }
 
 // Returns the plan in as many messages as its receivers take.
@@ -170,30 +173,47 @@ void EpochChanger::Exclude(NodeId node, const std::string& why) {
 }
 
 void EpochChanger::OnRoundBroken(NodeId node, const RoundBroken& broken, const std::string& why) {
-  const NodeId culprit = broken.culprit;
-  const bool blames_another = culprit != NodeId() && culprit != node;
-  // Who is falling out breaks no round of the next epoch.
-  if (!IsInGoodStanding(node) || (blames_another && !IsInGoodStanding(culprit))) return;
-  const auto blames_too = [&](const auto& said) { return said.first != node && said.second.culprit == culprit; };
-  const auto other = std::find_if(broken_.begin(), broken_.end(), blames_too);
-  if (blames_another && other != broken_.end()) {
-    Exclude(culprit, absl::StrCat(why, "; ", parts_.members->NameOf(other->first), " has blamed it too"));
-    std::erase_if(broken_, [culprit](const auto& said) { return said.second.culprit == culprit; });
-    return;
-  }
-  broken_[node] = broken;
-  size_t members = table().Members().size();
-  const bool is_between_two = members <= 2;
-  size_t speakers = 0;
-  for (const auto& [speaker, said] : broken_) {
-    if (said.key != broken.key || said.round != broken.round) continue;
-    ++speakers;
-    if (!table().Find(speaker).is_member) ++members;
-  }
-  if (is_between_two || 2 * speakers > members) {
+  // Whoever is falling out breaks no round of the next epoch.
+  if (!IsInGoodStanding(node) || (BlamesAnother(node, broken) && !IsInGoodStanding(broken.culprit))) return;
+  broken_[node] = {broken, why, /*is_judged=*/false};
+  if (table().Members().size() <= 2) {
     failure_ = absl::UnavailableError(why);
   } else {
-    Exclude(node, why);
+    verdict_due_ = std::min(verdict_due_, now() + kVerdictDelay);
+  }
+}
+
+void EpochChanger::JudgeBrokenRounds() {
+  if (now() < verdict_due_) return;
+  verdict_due_ = kNever;
+  std::map<NodeId, std::vector<NodeId>> accusers;  // by whom they blame
+  for (const auto& [node, said] : broken_) {
+    if (BlamesAnother(node, said.broken)) accusers[said.broken.culprit].push_back(node);
+  }
+  for (const auto& [culprit, nodes] : accusers) {
+    if (nodes.size() < 2 || !IsInGoodStanding(culprit)) continue;
+    // The last to say so, since another one may have fallen out long ago.
+    const auto last =
+        std::find_if(nodes.rbegin(), nodes.rend(), [this](NodeId node) { return !broken_[node].is_judged; });
+    if (last == nodes.rend()) continue;
+    const NodeId other = *last == nodes.front() ? nodes.back() : nodes.front();
+    Exclude(culprit, absl::StrCat(broken_[*last].why, "; ", parts_.members->NameOf(other), " has blamed it too"));
+    for (const NodeId node : nodes) broken_.erase(node);
+  }
+  size_t members = table().Members().size();
+  for (const auto& [node, said] : broken_) members += table().Find(node).is_member ? 0 : 1;
+  for (auto& [node, said] : broken_) {
+    if (said.is_judged || !IsInGoodStanding(node)) continue;
+    said.is_judged = true;
+    const auto is_same = [&said](const auto& other) {
+      return other.second.broken.key == said.broken.key && other.second.broken.round == said.broken.round;
+    };
+    const auto speakers = static_cast<size_t>(std::count_if(broken_.begin(), broken_.end(), is_same));
+    if (2 * speakers > members) {
+      failure_ = absl::UnavailableError(said.why);
+    } else {
+      Exclude(node, said.why);
+    }
   }
 }
 
@@ -225,6 +245,7 @@ void EpochChanger::OnDeadline() {
   TakeSilence();
   TakeSuspicions();
   TakeUnreported();
+  JudgeBrokenRounds();
   if (departure_.TakeDue(now())) {
     for (const NodeId node : table().Members()) CheckDeparture(node);
   }
@@ -249,7 +270,8 @@ bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
 }
 
 Timestamp EpochChanger::NextDeadline() const {
-  return std::min({suspicions_.NextDeadline(), causes_.NextDeadline(), departure_.NextDeadline(), report_due_});
+  return std::min(
+      {suspicions_.NextDeadline(), causes_.NextDeadline(), departure_.NextDeadline(), report_due_, verdict_due_});
 }
 
 void EpochChanger::TakeSilence() {

@@ -84,9 +84,9 @@ class EpochChanger {
   // A member cannot go on with the others, or they cannot with it: it falls out, and hears why. When that is so of all
   // the job has failed.
   void Exclude(NodeId node, const std::string& why);
-  // A member cannot finish a round. It falls out, unless another one has blamed the same culprit: then that one does.
-  // The job has failed where nobody can tell who is right: between two members, or when most cannot finish the same
-  // round.
+  // A member cannot finish a round, of which others may say the same: a little later whoever two members blame falls
+  // out, else the member that cannot finish it. The job has failed where nobody can tell who is right: between two
+  // members, or when most cannot finish the same round.
   void OnRoundBroken(NodeId node, const RoundBroken& broken, const std::string& why);
   // The same members are to begin an epoch. One that is on its way to its plan will do.
   void Change(const std::string& why);
@@ -120,6 +120,15 @@ class EpochChanger {
  private:
   Timestamp now() const { return parts_.context->now; }
   const Membership& table() const { return parts_.members->table(); }
+  struct Broken {
+    RoundBroken broken;
+    std::string why;
+    bool is_judged = false;
+  };
+  static bool BlamesAnother(NodeId node, const RoundBroken& broken) {
+    return broken.culprit != NodeId() && broken.culprit != node;
+  }
+  void JudgeBrokenRounds();
   // Returns whether the node is a member that goes on for all that is known.
   bool IsInGoodStanding(NodeId node) const {
     return table().Contains(node) && table().Find(node).is_member && excluded_.count(node) == 0;
@@ -158,8 +167,9 @@ class EpochChanger {
   EpochHistory history_;
   bool is_over_ = false;
   absl::Status failure_;
-  std::set<NodeId> excluded_;             // of the members
-  std::map<NodeId, RoundBroken> broken_;  // what each node has said last of a round that it cannot finish
+  std::set<NodeId> excluded_;        // of the members
+  std::map<NodeId, Broken> broken_;  // what each node has said last of a round that it cannot finish
+  Timestamp verdict_due_ = kNever;   // on those of them that are not judged
   Epoch planned_epoch_;
   std::string reason_;                    // of the last change
   Timestamp began_because_;               // when the first cause of the change under way came up

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "sim/faults/fault_scenario.h"
@@ -31,10 +32,15 @@ std::optional<uint64_t> NumberOf(const char* variable) {
   return text != nullptr && absl::SimpleAtoi(text, &number) ? std::optional(number) : std::nullopt;
 }
 
-FaultOutcome RunSafety(uint64_t seed, const Trace::Sink& sink) {
-  const ScenarioOutcome outcome = RunScenario(MakeScenario(seed), sink);
-  return {.trace_hash = outcome.trace_hash, .violations = outcome.violations};
+FaultOutcome RunWithoutFaults(const Scenario& scenario, const Trace::Sink& sink) {
+  const ScenarioOutcome ran = RunScenario(scenario, sink);
+  FaultOutcome outcome;
+  outcome.trace_hash = ran.trace_hash;
+  outcome.violations = ran.violations;
+  return outcome;
 }
+
+FaultOutcome RunSafety(uint64_t seed, const Trace::Sink& sink) { return RunWithoutFaults(MakeScenario(seed), sink); }
 
 // Runs the safety sweep's job of the same seed with a quorum, nodes that compute slowly and a flush now and then.
 FaultOutcome RunQuorum(uint64_t seed, const Trace::Sink& sink) {
@@ -54,8 +60,7 @@ FaultOutcome RunQuorum(uint64_t seed, const Trace::Sink& sink) {
   for (uint32_t node = 1; node <= cluster.overlay.nodes.size(); ++node) {
     if (random.Chance(0.3)) plan.slowness[NodeId(node)] = 1 + 9 * random.Unit();
   }
-  const ScenarioOutcome outcome = RunScenario(scenario, sink);
-  return {.trace_hash = outcome.trace_hash, .violations = outcome.violations};
+  return RunWithoutFaults(scenario, sink);
 }
 
 FaultOutcome RunFaults(uint64_t seed, const Trace::Sink& sink) { return RunFaultSeed(seed, AllFaultKinds(), sink); }
@@ -115,18 +120,17 @@ TEST_P(SeedsTest, NoRuleBreaks) {
                                     << " --test_filter=*" << sweep.name << "_0 --test_env=BANYAN_SIM_SEED=" << seed);
     const FaultOutcome outcome = sweep.run(seed, {});
     EXPECT_TRUE(outcome.violations.empty()) << outcome.violations;
-    if (i / kBlocks % 10 == 0) EXPECT_EQ(sweep.run(seed, {}).trace_hash, outcome.trace_hash) << "it ran differently";
+    if (i / kBlocks % 10 != 0) continue;
+    EXPECT_EQ(sweep.run(seed, {}).trace_hash, outcome.trace_hash) << "it ran differently";
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SeedsTest, testing::Combine(testing::ValuesIn(kSweeps), testing::Range(0, kBlocks)),
-                         [](const auto& test) {
-                           const auto& [sweep, block] = test.param;
-                           return std::string(sweep.name) + "_" + std::to_string(block);
+                         [](const testing::TestParamInfo<SeedsTest::ParamType>& test) {
+                           return absl::StrCat(std::get<0>(test.param).name, "_", std::get<1>(test.param));
                          });
 
-// --- seeds that failed once
-// -------------------------------------------------------------------------------------------
+// --- seeds that failed once ------------------------------------------------------------------------------------------
 
 // Runs each of `seeds` by `run`, which returns what was violated.
 void RunAll(const std::vector<RegressionSeed>& seeds, const std::function<std::string(uint64_t seed)>& run) {
@@ -201,8 +205,7 @@ TEST(SeedRegressionTest, OfRoughJobs) {
   RunAll(kRoughRegressionSeeds, [](uint64_t seed) { return RunRoughSeed(seed, {}).violations; });
 }
 
-// --- what the jobs have in them, without which they would pass for nothing
-// --------------------------------------------
+// --- what the jobs have in them, without which they would pass for nothing -------------------------------------------
 
 // Runs the seeds 0 to `count` - 1 by `run`, and adds up.
 FaultOutcome Total(uint64_t count, FaultOutcome (*run)(uint64_t seed, const Trace::Sink& sink)) {
