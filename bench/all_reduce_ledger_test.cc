@@ -1,8 +1,6 @@
-#include "bench/all_reduce_ledger.h"
-
 #include <cmath>
 
-#include "bench/known_values.h"
+#include "bench/all_reduce_rounds.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

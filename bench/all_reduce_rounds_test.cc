@@ -6,8 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "bench/in_place_all_reduce.h"
-#include "bench/known_values.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -12,8 +12,6 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/types/span.h"
-#include "bench/all_reduce.h"
-#include "bench/all_reduce_ledger.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
 #include "runtime/chunk_heap.h"

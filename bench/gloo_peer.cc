@@ -12,7 +12,6 @@
 #include "absl/time/time.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/gloo_all_reduce.h"
-#include "bench/in_place_all_reduce.h"
 #include "bench/round_gate.h"
 
 namespace banyan {

@@ -13,7 +13,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bench/all_reduce_rounds.h"
-#include "bench/in_place_all_reduce.h"
 #include "bench/round_gate.h"
 
 namespace banyan {

@@ -8,19 +8,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "sim/reducer/bucket_schedule.h"
-#include "sim/reducer/packed_sign_gather.h"
-#include "sim/reducer/reducer_sweep.h"
+#include "core/check.h"
+#include "sim/reducer/reducer_replay.h"
 
 namespace banyan {
 namespace {
 
-using Cell = ReplayTable::Cell;
+using Cell = ResultTable::Cell;
 
 constexpr double kGiga = 1e9;
 constexpr double kMega = 1e6;
-constexpr double kFloatBytes = 4;
+constexpr int64_t kFloatBytes = 4;
 constexpr double kMostGuarded = 1.02;
+constexpr double kUncontendedBps = 10e9;
+constexpr size_t kContendedModels = 2;                // the first ones
 constexpr int64_t kSweptElements = int64_t{1} << 18;  // as the first bucket of a model
 
 // What is replayed.
@@ -72,6 +73,7 @@ Grids MakeGrids(bool quick) {
 const char* FamilyText(LowBitFamily family) { return family == LowBitFamily::kTernary ? "G-Ternary" : "G-Binary"; }
 
 Cell Milliseconds(absl::Duration time) { return Cell::Number(absl::ToDoubleMilliseconds(time), 2); }
+Cell Megabytes(int64_t bytes) { return Cell::Number(static_cast<double>(bytes) / kMega, 1); }
 
 // What the paper's Table 8 has for models like this on so many nodes: float32's replayed time over low-bit's.
 std::string PaperRatio(const std::string& model, int nodes) {
@@ -84,12 +86,22 @@ std::string PaperRatio(const std::string& model, int nodes) {
 class Replays {
  public:
   explicit Replays(const ReducerReplayOptions& options) : options_(options), grids_(MakeGrids(options.quick)) {
-    for (const ReducerStudy study : options.studies) all_ += PointsOf(study);
+    for (const ReducerStudy study : options.studies) all_ += JobsOf(study).size();
   }
 
   absl::StatusOr<ReducerReplayReport> Run() {
     for (const ReducerStudy study : options_.studies) {
-      if (const absl::Status status = Run(study); !status.ok()) return status;
+      const absl::StatusOr<std::vector<ReducerPoint>> points = ReplayJobs(JobsOf(study), [this](size_t) {
+        ++done_;
+        if (options_.progress) options_.progress(static_cast<double>(done_) / static_cast<double>(all_));
+      });
+      if (!points.ok()) return points.status();
+      for (const ReducerPoint& point : *points) {
+        guarded_.Take(point.guarded_part());
+        forced_.Take(point.forced_part());
+        results_ += point.guarded.results + point.forced.results;
+      }
+      AddTables(study, *points);
     }
     AddSummary();
     return std::move(report_);
@@ -106,50 +118,13 @@ class Replays {
     std::string Text(int digits) const { return absl::StrFormat("%.*f to %.*f", digits, least, digits, most); }
   };
 
-  // The models whose buckets are replayed under contention.
-  std::vector<BucketSchedule> Contended() const {
-    const size_t kept = std::min<size_t>(grids_.models.size(), 2);
-    return {grids_.models.begin(), grids_.models.begin() + static_cast<std::ptrdiff_t>(kept)};
-  }
-
-  // Fast links, slow processors, many workers.
-  std::vector<ReducerJob> Corners() const {
-    std::vector<ReducerJob> jobs;
-    for (const int nodes : grids_.corner_nodes) {
-      for (const LowBitFamily family : grids_.capacity.families) {
-        ReducerJob job = Network(nodes, grids_.capacity.node_bps.back(), absl::Microseconds(100));
-        job.workers = grids_.capacity.workers.back();
-        job.vote_bytes_per_second = grids_.capacity.vote_bytes_per_second.back();
-        job.family = family;
-        job.buckets = grids_.models.front().buckets;
-        jobs.push_back(job);
-      }
-    }
-    return jobs;
-  }
-
-  // Counts what every replay gives.
-  absl::StatusOr<ReducerPoint> Take(absl::StatusOr<ReducerPoint> point) {
-    if (!point.ok()) return point;
-    Note(*point);
-    Tell(++done_);
-    return point;
-  }
-  void Note(const ReducerPoint& point) {
-    guarded_.Take(point.guarded_part());
-    forced_.Take(point.forced_part());
-    results_ += point.guarded.results + point.forced.results;
-  }
-  void Tell(size_t done) const {
-    if (options_.progress) options_.progress(static_cast<double>(done) / static_cast<double>(all_));
-  }
-
-  size_t PointsOf(ReducerStudy study) const;
-  absl::Status Run(ReducerStudy study);
-  absl::Status ReplayModels();
-  absl::Status SweepCapacity();
-  absl::Status SweepContention();
-  absl::Status CompareCorners();
+  std::vector<ReducerJob> JobsOf(ReducerStudy study) const;
+  const BucketSchedule& ModelOf(const ReducerJob& job) const;
+  void AddTables(ReducerStudy study, const std::vector<ReducerPoint>& points);
+  void AddModels(const std::vector<ReducerPoint>& points);
+  void AddCapacity(const std::vector<ReducerPoint>& points);
+  void AddContention(const std::vector<ReducerPoint>& points);
+  void AddCorners(const std::vector<ReducerPoint>& points);
   // A row for each value that a point has, with parts of points where counts are faster.
   void AddShares(const std::string& name, const std::string& what, const std::vector<ReducerPoint>& points,
                  double (*value_of)(const ReducerJob&));
@@ -167,68 +142,97 @@ class Replays {
   Range contended_;
   int64_t results_ = 0;
   size_t wins_ = 0;
+  size_t swept_ = 0;
 };
 
-size_t Replays::PointsOf(ReducerStudy study) const {
+std::vector<ReducerJob> Replays::JobsOf(ReducerStudy study) const {
+  std::vector<ReducerJob> jobs;
+  ReducerJob job;
   switch (study) {
     case ReducerStudy::kModels:
-      return grids_.models.size() * grids_.networks.size();
+      for (const ReducerJob& network : grids_.networks) {
+        for (const BucketSchedule& model : grids_.models) jobs.emplace_back(network).buckets = model.buckets;
+      }
+      return jobs;
     case ReducerStudy::kCapacity:
-      return grids_.capacity.size();
+      job.buckets = {kSweptElements};
+      return grids_.capacity.JobsOf(job);
     case ReducerStudy::kContention:
-      return Contended().size() * grids_.contention.size() * grids_.endpoints.size();
+      for (size_t model = 0; model < std::min(grids_.models.size(), kContendedModels); ++model) {
+        for (const double endpoint : grids_.endpoints) {
+          for (const double factor : grids_.contention) {
+            job = Network(4, kUncontendedBps / factor, absl::Microseconds(100));
+            job.vote_bytes_per_second = endpoint;
+            job.buckets = grids_.models[model].buckets;
+            jobs.push_back(job);
+          }
+        }
+      }
+      return jobs;
     case ReducerStudy::kCorner:
-      return Corners().size();
+      // Fast links, slow processors, many workers.
+      for (const int nodes : grids_.corner_nodes) {
+        for (const LowBitFamily family : grids_.capacity.families) {
+          job = Network(nodes, grids_.capacity.node_bps.back(), absl::Microseconds(100));
+          job.workers = grids_.capacity.workers.back();
+          job.vote_bytes_per_second = grids_.capacity.vote_bytes_per_second.back();
+          job.family = family;
+          job.buckets = grids_.models.front().buckets;
+          jobs.push_back(job);
+        }
+      }
+      return jobs;
   }
-  return 0;
+  return jobs;
 }
 
-absl::Status Replays::Run(ReducerStudy study) {
+// REQUIRES: its buckets are those of a model.
+const BucketSchedule& Replays::ModelOf(const ReducerJob& job) const {
+  const auto found = std::find_if(grids_.models.begin(), grids_.models.end(),
+                                  [&job](const BucketSchedule& model) { return model.buckets == job.buckets; });
+  BANYAN_CHECK(found != grids_.models.end());
+  return *found;
+}
+
+void Replays::AddTables(ReducerStudy study, const std::vector<ReducerPoint>& points) {
   switch (study) {
     case ReducerStudy::kModels:
-      return ReplayModels();
+      return AddModels(points);
     case ReducerStudy::kCapacity:
-      return SweepCapacity();
+      return AddCapacity(points);
     case ReducerStudy::kContention:
-      return SweepContention();
+      return AddContention(points);
     case ReducerStudy::kCorner:
-      return CompareCorners();
+      return AddCorners(points);
   }
-  return absl::OkStatus();
 }
 
-absl::Status Replays::ReplayModels() {
-  ReplayTable table;
+void Replays::AddModels(const std::vector<ReducerPoint>& points) {
+  ResultTable table;
   table.name = "models";
   table.title =
       "Table 8: a round of a model's buckets, 4 workers a node, endpoints of 10 GB/s, G-Binary, milliseconds:";
-  table.columns = {"model",      "MB",        "buckets",  "nodes",       "Gbit/s",        "FP32",
-                   "all-gather", "counts",    "guarded",  "FP32/counts", "gather/counts", "paper's FP32/low",
-                   "FP32 MB",    "gather MB", "counts MB"};
-  for (const ReducerJob& network : grids_.networks) {
-    for (const BucketSchedule& model : grids_.models) {
-      ReducerJob job = network;
-      job.buckets = model.buckets;
-      const absl::StatusOr<ReducerPoint> point = Take(ReplayPoint(job));
-      if (!point.ok()) return point.status();
-      const GatherTimes gather = GatherPackedSigns(job);
-      const double floats = 1 / point->forced_part();
-      const double gathered = absl::FDivDuration(gather.round, point->forced.round);
-      floats_over_counts_.Take(floats);
-      gather_over_counts_.Take(gathered);
-      table.rows.push_back(
-          {Cell::Text(model.model), Cell::Number(kFloatBytes * static_cast<double>(model.elements()) / kMega, 1),
-           Cell::Number(static_cast<double>(model.buckets.size()), 0), Cell::Number(job.nodes, 0),
-           Cell::Number(job.node_bps / kGiga), Milliseconds(point->floats.round), Milliseconds(gather.round),
-           Milliseconds(point->forced.round), Milliseconds(point->guarded.round), Cell::Number(floats, 2),
-           Cell::Number(gathered, 2), Cell::Text(PaperRatio(model.model, job.nodes)),
-           Cell::Number(static_cast<double>(point->floats.sent_bytes) / kMega, 1),
-           Cell::Number(static_cast<double>(gather.sent_bytes) / kMega, 1),
-           Cell::Number(static_cast<double>(point->forced.sent_bytes) / kMega, 1)});
-    }
+  table.columns = {{"model"},   {"MB"},          {"buckets"},       {"nodes"},
+                   {"Gbit/s"},  {"FP32"},        {"all-gather"},    {"counts"},
+                   {"guarded"}, {"FP32/counts"}, {"gather/counts"}, {"paper's FP32/low"},
+                   {"FP32 MB"}, {"gather MB"},   {"counts MB"}};
+  for (const ReducerPoint& point : points) {
+    const ReducerJob& job = point.job;
+    const BucketSchedule& model = ModelOf(job);
+    const GatherTimes gather = GatherPackedSigns(job);
+    const double floats = 1 / point.forced_part();
+    const double gathered = absl::FDivDuration(gather.round, point.forced.round);
+    floats_over_counts_.Take(floats);
+    gather_over_counts_.Take(gathered);
+    table.rows.push_back({Cell::Text(model.model), Megabytes(kFloatBytes * model.elements()),
+                          Cell::Number(static_cast<double>(job.buckets.size()), 0), Cell::Number(job.nodes, 0),
+                          Cell::Number(job.node_bps / kGiga), Milliseconds(point.floats.round),
+                          Milliseconds(gather.round), Milliseconds(point.forced.round),
+                          Milliseconds(point.guarded.round), Cell::Number(floats, 2), Cell::Number(gathered, 2),
+                          Cell::Text(PaperRatio(model.model, job.nodes)), Megabytes(point.floats.sent_bytes),
+                          Megabytes(gather.sent_bytes), Megabytes(point.forced.sent_bytes)});
   }
   report_.tables.push_back(std::move(table));
-  return absl::OkStatus();
 }
 
 void Replays::AddShares(const std::string& name, const std::string& what, const std::vector<ReducerPoint>& points,
@@ -249,12 +253,12 @@ void Replays::AddShares(const std::string& name, const std::string& what, const 
     row.guarded.Take(point.guarded_part());
     row.forced.Take(point.forced_part());
   }
-  ReplayTable table;
+  ResultTable table;
   table.name = name;
   table.title =
       absl::StrCat("Figure 4 A, by ", what, ": percent of configurations where counts beat FP32; times over FP32's:");
-  table.columns = {what,           "points",        "G-Binary wins", "G-Ternary wins", "guard admits",
-                   "best guarded", "worst guarded", "best forced",   "worst forced"};
+  table.columns = {{what},           {"points"},        {"G-Binary wins"}, {"G-Ternary wins"}, {"guard admits"},
+                   {"best guarded"}, {"worst guarded"}, {"best forced"},   {"worst forced"}};
   for (auto& [value, row] : rows) {
     const auto percent = [](size_t part, size_t all) {
       return Cell::Number(100.0 * static_cast<double>(part) / static_cast<double>(all), 0);
@@ -270,77 +274,59 @@ void Replays::AddShares(const std::string& name, const std::string& what, const 
   report_.tables.push_back(std::move(table));
 }
 
-absl::Status Replays::SweepCapacity() {
-  ReducerJob job;
-  job.buckets = {kSweptElements};
-  const absl::StatusOr<std::vector<ReducerPoint>> points =
-      SweepReducer(job, grids_.capacity, [this](size_t) { Tell(++done_); });
-  if (!points.ok()) return points.status();
-  for (const ReducerPoint& point : *points) {
-    Note(point);
-    wins_ += point.forced_part() < 1 ? 1 : 0;
-  }
-  AddShares("by_endpoint", "GB/s of an endpoint", *points,
+void Replays::AddCapacity(const std::vector<ReducerPoint>& points) {
+  swept_ = points.size();
+  for (const ReducerPoint& point : points) wins_ += point.forced_part() < 1 ? 1 : 0;
+  AddShares("by_endpoint", "GB/s of an endpoint", points,
             [](const ReducerJob& point) { return point.vote_bytes_per_second / kGiga; });
-  AddShares("by_bandwidth", "Gbit/s of a node", *points,
-            [](const ReducerJob& point) { return point.node_bps / kGiga; });
-  AddShares("by_workers", "workers a node", *points,
+  AddShares("by_bandwidth", "Gbit/s of a node", points, [](const ReducerJob& point) { return point.node_bps / kGiga; });
+  AddShares("by_workers", "workers a node", points,
             [](const ReducerJob& point) { return static_cast<double>(point.workers); });
-  AddShares("by_threads", "threads a node", *points,
+  AddShares("by_threads", "threads a node", points,
             [](const ReducerJob& point) { return static_cast<double>(point.threads); });
-  AddShares("by_nodes", "nodes", *points, [](const ReducerJob& point) { return static_cast<double>(point.nodes); });
-  return absl::OkStatus();
+  AddShares("by_nodes", "nodes", points, [](const ReducerJob& point) { return static_cast<double>(point.nodes); });
 }
 
-absl::Status Replays::SweepContention() {
-  ReplayTable table;
+void Replays::AddContention(const std::vector<ReducerPoint>& points) {
+  ResultTable table;
   table.name = "contention";
   table.title =
       "Figure 4 B: links slowed by others' traffic, 4 nodes of 4 workers, 10 Gbit/s without it, milliseconds:";
-  table.columns = {"model", "slowed by", "GB/s of an endpoint", "FP32", "guarded", "forced", "FP32/forced"};
-  for (const BucketSchedule& model : Contended()) {
-    for (const double endpoint : grids_.endpoints) {
-      for (const double factor : grids_.contention) {
-        ReducerJob job = Network(4, 10e9 / factor, absl::Microseconds(100));
-        job.vote_bytes_per_second = endpoint;
-        job.buckets = model.buckets;
-        const absl::StatusOr<ReducerPoint> point = Take(ReplayPoint(job));
-        if (!point.ok()) return point.status();
-        if (endpoint == grids_.endpoints.front()) contended_.Take(1 / point->forced_part());
-        table.rows.push_back({Cell::Text(model.model), Cell::Number(factor, 2), Cell::Number(endpoint / kGiga, 1),
-                              Milliseconds(point->floats.round), Milliseconds(point->guarded.round),
-                              Milliseconds(point->forced.round), Cell::Number(1 / point->forced_part(), 2)});
-      }
-    }
+  table.columns = {{"model"},   {"slowed by"}, {"GB/s of an endpoint"}, {"FP32"},
+                   {"guarded"}, {"forced"},    {"FP32/forced"}};
+  for (const ReducerPoint& point : points) {
+    const double endpoint = point.job.vote_bytes_per_second;
+    if (endpoint == grids_.endpoints.front()) contended_.Take(1 / point.forced_part());
+    table.rows.push_back({Cell::Text(ModelOf(point.job).model), Cell::Number(kUncontendedBps / point.job.node_bps, 2),
+                          Cell::Number(endpoint / kGiga, 1), Milliseconds(point.floats.round),
+                          Milliseconds(point.guarded.round), Milliseconds(point.forced.round),
+                          Cell::Number(1 / point.forced_part(), 2)});
   }
   report_.tables.push_back(std::move(table));
-  return absl::OkStatus();
 }
 
-absl::Status Replays::CompareCorners() {
-  ReplayTable table;
+void Replays::AddCorners(const std::vector<ReducerPoint>& points) {
+  ResultTable table;
   table.name = "corner";
   table.title = "Figure 4 C: the endpoint-bound corner, buckets of the first model above, milliseconds:";
-  table.columns = {"format", "nodes",   "workers", "Gbit/s",       "GB/s of an endpoint",
-                   "FP32",   "guarded", "forced",  "guarded/FP32", "forced/FP32"};
-  for (const ReducerJob& job : Corners()) {
-    const absl::StatusOr<ReducerPoint> point = Take(ReplayPoint(job));
-    if (!point.ok()) return point.status();
+  table.columns = {{"format"}, {"nodes"},   {"workers"}, {"Gbit/s"},       {"GB/s of an endpoint"},
+                   {"FP32"},   {"guarded"}, {"forced"},  {"guarded/FP32"}, {"forced/FP32"}};
+  for (const ReducerPoint& point : points) {
+    const ReducerJob& job = point.job;
     table.rows.push_back({Cell::Text(FamilyText(job.family)), Cell::Number(job.nodes, 0), Cell::Number(job.workers, 0),
                           Cell::Number(job.node_bps / kGiga), Cell::Number(job.vote_bytes_per_second / kGiga, 1),
-                          Milliseconds(point->floats.round), Milliseconds(point->guarded.round),
-                          Milliseconds(point->forced.round), Cell::Number(point->guarded_part(), 3),
-                          Cell::Number(point->forced_part(), 2)});
+                          Milliseconds(point.floats.round), Milliseconds(point.guarded.round),
+                          Milliseconds(point.forced.round), Cell::Number(point.guarded_part(), 3),
+                          Cell::Number(point.forced_part(), 2)});
   }
   report_.tables.push_back(std::move(table));
-  return absl::OkStatus();
 }
 
 void Replays::AddSummary() {
-  ReplayTable table;
+  ResultTable table;
   table.name = "evidence";
   table.title = "Table 9:";
-  table.columns = {"question", "here"};
+  table.columns = {{"question"}, {"here"}};
   const auto add = [&table](const std::string& question, const std::string& answer) {
     table.rows.push_back({Cell::Text(question), Cell::Text(answer)});
   };
@@ -354,8 +340,7 @@ void Replays::AddSummary() {
         absl::StrCat("all-gather takes ", gather_over_counts_.Text(2), " times as long"));
   }
   if (has(ReducerStudy::kCapacity)) {
-    add("when do endpoints dominate",
-        absl::StrCat("counts win ", wins_, " of ", grids_.capacity.size(), " configurations"));
+    add("when do endpoints dominate", absl::StrCat("counts win ", wins_, " of ", swept_, " configurations"));
   }
   add("does the guard change routes",
       absl::StrFormat("at worst guarded rounds take %.3f, forced ones %.2f times FP32's", guarded_.most, forced_.most));
@@ -378,13 +363,13 @@ int PrintReducerReplay(const ReducerReplayReport& report, bool json, std::ostrea
   if (json) {
     JsonWriter writer;
     writer.BeginObject();
-    for (const ReplayTable& table : report.tables) {
+    for (const ResultTable& table : report.tables) {
       writer.Name(table.name);
       table.WriteTo(writer);
     }
     out << writer.EndObject().text() << "\n";
   } else {
-    for (const ReplayTable& table : report.tables) out << table.AsText() << "\n";
+    for (const ResultTable& table : report.tables) out << table.AsText() << "\n";
   }
   return report.worst_guarded <= kMostGuarded ? 0 : 1;
 }

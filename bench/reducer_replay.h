@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "bench/replay_table.h"
+#include "bench/result_table.h"
 
 namespace banyan {
 
@@ -26,7 +26,7 @@ struct ReducerReplayOptions {
 };
 
 struct ReducerReplayReport {
-  std::vector<ReplayTable> tables;  // of each study, and of what they say together (Table 9)
+  std::vector<ResultTable> tables;  // of each study, and of what they say together (Table 9)
   double worst_guarded = 0;         // part of float32's time
 };
 

@@ -17,7 +17,7 @@
 #include "runtime/testing/http_get.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
-#include "tools/reports/round_chart_json.h"
+#include "tools/reports/round_chart.h"
 #include "tools/reports/status_view.h"
 #include "tools/view/recording.h"
 

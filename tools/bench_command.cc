@@ -15,21 +15,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "bench/aggregate_benchmark.h"
-#include "bench/codec_benchmark.h"
+#include "bench/kernel_benchmarks.h"
 #include "bench/plan_benchmark.h"
-#include "bench/planner_table.h"
-#include "bench/reducer_benchmark.h"
 #include "bench/reducer_replay.h"
 #include "bench/timing.h"
 #include "core/json_writer.h"
 #include "posix/program_path.h"
 #include "sim/runs/simulation.h"
-#include "tools/accuracy_benchmark/bench_accuracy_command.h"
+#include "tools/accuracy_benchmark/accuracy_options.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/loopback_benchmark.h"
-#include "tools/precision_benchmark/bench_precision_command.h"
+#include "tools/precision_benchmark/precision_options.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/bench_wan_command.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -181,7 +178,7 @@ absl::StatusOr<std::vector<PlannerTableRow>> MakePlannerTable(std::ostream& err)
 // `times` is Google Benchmark's object.
 std::string PlanJson(const std::string& times, const std::vector<PlannerTableRow>& rows) {
   JsonWriter rates;
-  WritePlannerTable(rows, rates);
+  PlannerTable(rows).WriteTo(rates);
   JsonWriter misses;
   misses.BeginArray();
   for (const std::string& miss : Misses(rows)) misses.String(miss);
@@ -190,8 +187,9 @@ std::string PlanJson(const std::string& times, const std::vector<PlannerTableRow
 }
 
 std::string PlanText(const std::string& times, const std::vector<PlannerTableRow>& rows) {
-  std::string text = absl::StrCat(
-      times, "\nRates in Mbit/s, and the least part of the bound that a packed plan has:\n\n", PlannerTableText(rows));
+  std::string text =
+      absl::StrCat(times, "\nRates in Mbit/s, and the least part of the bound that a packed plan has:\n\n",
+                   PlannerTable(rows).AsText());
   for (const std::string& miss : Misses(rows)) absl::StrAppend(&text, "\n", miss, "\n");
   return text;
 }

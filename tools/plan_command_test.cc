@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tools/reports/price_report.h"
+#include "tools/reports/plan_reports.h"
 
 namespace banyan {
 namespace {

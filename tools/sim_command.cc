@@ -23,7 +23,7 @@
 #include "tools/link_change_flags.h"
 #include "tools/model_size.h"
 #include "tools/reports/progress_bar.h"
-#include "tools/reports/sim_report.h"
+#include "tools/reports/sim_reports.h"
 #include "tools/reports/trace_report.h"
 #include "tools/view/recording_writer.h"
 #include "tools/view/simulated_traces.h"

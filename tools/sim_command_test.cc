@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tools/reports/round_chart_json.h"
+#include "tools/reports/round_chart.h"
 #include "tools/reports/status_view.h"
 #include "tools/view/recording.h"
 #include "tools/view/simulated_traces.h"

@@ -17,11 +17,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "sim/figures/figure.h"
-#include "sim/figures/figure_run.h"
 #include "tools/command_line.h"
-#include "tools/reports/figure_report.h"
 #include "tools/reports/gnuplot_run.h"
 #include "tools/reports/progress_bar.h"
+#include "tools/reports/sim_reports.h"
 
 namespace banyan {
 namespace {

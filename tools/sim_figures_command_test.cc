@@ -63,8 +63,8 @@ TEST(SimFiguresCommandTest, OneFigureOfOwnFiles) {
          "sweep: {setting: model_bytes, values: [1000000, 2000000]}\nbaseline: {model_bytes: 1000000}\n";
   const Outcome own = Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "x"});
   EXPECT_EQ(own.code, 0) << own.err;
-  EXPECT_THAT(own.out, ContainsRegex("\n\\| model_bytes \\| tree \\|\n.*\n\\| 1000000 \\| [0-9.]+ \\(1.00\\) \\|\n"
-                                     "\\| 2000000 \\| [0-9.]+ \\(0.5[0-9]\\) \\|\n"));
+  EXPECT_THAT(own.out, ContainsRegex("\n\\| model_bytes \\| tree +\\|\n.*\n\\| 1000000 +\\| [0-9.]+ \\(1.00\\) +\\|\n"
+                                     "\\| 2000000 +\\| [0-9.]+ \\(0.5[0-9]\\) +\\|\n"));
   EXPECT_EQ(Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "y"}).code, 1);
 }
 
@@ -78,9 +78,9 @@ TEST(SimFiguresCommandTest, RatesHaveALineForEachOverlay) {
          "sweep: {setting: network, values: [hub_and_mesh_4, internet2_drawn]}\n";
   const Outcome rates = Figures({directory + "/out", "--scenarios", directory + "/figures"});
   EXPECT_EQ(rates.code, 0) << rates.err;
-  EXPECT_THAT(rates.out, HasSubstr("| network | star | oak | bound | best / bound |\n|---|---:|---:|---:|---:|\n"));
-  EXPECT_THAT(rates.out, ContainsRegex("\n\\| hub_and_mesh_4 \\| [0-9.]+ \\| [0-9.]+ \\| 107.5 \\| 0"));
-  EXPECT_THAT(rates.out, ContainsRegex("\n\\| internet2_drawn \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\| 0"));
+  EXPECT_THAT(rates.out, ContainsRegex("\\| network +\\| +star \\| +oak \\| +bound \\| best / bound \\|\n"));
+  EXPECT_THAT(rates.out, ContainsRegex("\n\\| hub_and_mesh_4 +\\| +[0-9.]+ \\| +[0-9.]+ \\| +107.5 \\| +0"));
+  EXPECT_THAT(rates.out, ContainsRegex("\n\\| internet2_drawn +\\| +[0-9.]+ \\| +[0-9.]+ \\| +[0-9.]+ \\| +0"));
 }
 
 // The files of all figures are read before one of them is chosen; those of a hundred nodes would take too long here.
@@ -90,8 +90,8 @@ TEST(SimFiguresCommandTest, PlannersAreComparedByTheirRates) {
   EXPECT_EQ(models.code, 0) << models.err;
   EXPECT_THAT(
       models.out,
-      HasSubstr("| model_bytes | star | mst | FAPT of one root | FAPT of all roots | with auxiliary paths | packed "
-                "| packed with auxiliary paths | bound | best / bound |"));
+      ContainsRegex("\\| model_bytes \\| +star \\| +mst \\| +FAPT of one root \\| +FAPT of all roots \\| +with "
+                    "auxiliary paths \\| +packed \\| +packed with auxiliary paths \\| +bound \\| +best / bound \\|"));
   EXPECT_THAT(ContentOf(directory + "/figmodels.gnuplot"), HasSubstr("by the model''s bytes"));
 }
 
@@ -99,8 +99,8 @@ TEST(SimFiguresCommandTest, JobsThatAreToldLittleAreComparedWithWhoKnows) {
   const std::string directory = ::testing::TempDir() + "/learning";
   const Outcome links = Figures({directory, "--scenarios", "sim/learning", "--only", "links", "--quick"});
   EXPECT_EQ(links.code, 0) << links.err;
-  EXPECT_THAT(links.out, HasSubstr("| variant | no rates | wrong rates |\n|---|---:|---:|\n| internet2 | "));
-  EXPECT_THAT(links.out, ContainsRegex("\n\\| internet2 \\| ([0-9.]+|never); [0-9.]+; [0-9.]+ \\|"));
+  EXPECT_THAT(links.out, ContainsRegex("\\| variant +\\| no rates +\\| wrong rates +\\|\n"));
+  EXPECT_THAT(links.out, ContainsRegex("\n\\| internet2 +\\| ([0-9.]+|never); [0-9.]+; [0-9.]+ +\\|"));
   EXPECT_THAT(ContentOf(directory + "/figlinks.csv"), HasSubstr(",near_after_seconds,later_ratio,first_ratio\n"));
 }
 

@@ -1,10 +1,9 @@
-#include "examples/fashion_mnist/idx_file.h"
-
 #include <zlib.h>
 
 #include <fstream>
 #include <string>
 
+#include "examples/fashion_mnist/image_set.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

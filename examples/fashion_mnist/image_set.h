@@ -40,11 +40,34 @@ struct Batch {
 // install when there is none.
 absl::StatusOr<ImageSet> LoadFashionMnist(const std::string& directory, Split split);
 
+struct ImageSplits {
+  ImageSet training;
+  ImageSet test;
+};
+// Both, from where Debian has them if `directory` is empty.
+absl::StatusOr<ImageSplits> LoadFashionMnist(const std::string& directory);
+
 // The `rank`-th of `world` parts of nearly equal size, by position. REQUIRES: 0 <= rank < world.
 ImageSet TakeShard(const ImageSet& images, int rank, int world);
 
 // REQUIRES: all indices lie in `images`.
 Batch MakeBatch(const ImageSet& images, absl::Span<const int64_t> indices);
+
+// --- IDX files: the format of the MNIST family of datasets, gzip'd or plain ---
+
+// An array of bytes, the last dimension varying fastest; in a file after a header with the number and sizes of the
+// dimensions.
+struct IdxArray {
+  std::vector<int64_t> dimensions;
+  std::vector<uint8_t> values;
+};
+
+// Larger arrays are refused before memory is taken for them.
+inline constexpr int64_t kMaxIdxValues = int64_t{1} << 30;
+
+// NOT_FOUND when there is no such file; INVALID_ARGUMENT, naming the file, when it is no IDX file of unsigned bytes, is
+// truncated, damaged, larger than kMaxIdxValues, or goes on behind its end.
+absl::StatusOr<IdxArray> ReadIdxFile(const std::string& path);
 
 }  // namespace banyan
 

@@ -12,12 +12,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
-#include "examples/fashion_mnist/batch_order.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
-#include "examples/fashion_mnist/learning_rate.h"
 #include "examples/fashion_mnist/trainer_options.h"
 #include "examples/fashion_mnist/training_loop.h"
+#include "examples/fashion_mnist/worker_training.h"
 #include "runtime/session/session.h"
 #include "tools/reports/training_progress.h"
 

@@ -22,7 +22,7 @@ struct TrainerOptions {
   int64_t batch = 32;
   int64_t seed = 1;
   std::string optimizer = "adam";
-  double learning_rate = 0;  // the highest (learning_rate.h says when)
+  double learning_rate = 0;  // the highest (see LearningRatePart)
   int64_t hidden = 128;      // neurons of the hidden full layer
   std::string data = kFashionMnistDirectory;
   bool json = false;

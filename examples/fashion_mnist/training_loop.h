@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
-#include "examples/fashion_mnist/local_momentum.h"
+#include "examples/fashion_mnist/worker_training.h"
 #include "runtime/session/session.h"
 #include "tools/reports/training_progress.h"
 

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "examples/fashion_mnist/batch_order.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
-#include "examples/fashion_mnist/local_momentum.h"
+#include "examples/fashion_mnist/worker_training.h"
 #include "examples/precision/guided_model.h"
 
 namespace banyan {

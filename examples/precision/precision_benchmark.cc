@@ -77,15 +77,12 @@ absl::Status WriteFiles(const PrecisionOptions& options, const GuidedOutcome& la
 using ModelMaker = std::function<std::unique_ptr<GuidedModel>(uint64_t seed)>;
 
 absl::StatusOr<ModelMaker> ReadImages(const PrecisionOptions& options) {
-  const std::string directory = options.data.empty() ? kFashionMnistDirectory : options.data;
-  absl::StatusOr<ImageSet> training = LoadFashionMnist(directory, Split::kTraining);
-  if (!training.ok()) return training.status();
-  absl::StatusOr<ImageSet> test = LoadFashionMnist(directory, Split::kTest);
-  if (!test.ok()) return test.status();
-  return [training = std::make_shared<ImageSet>(*std::move(training)),
-          test = std::make_shared<ImageSet>(*std::move(test)), &options](uint64_t seed) {
+  absl::StatusOr<ImageSplits> images = LoadFashionMnist(options.data);
+  if (!images.ok()) return images.status();
+  return [images = std::make_shared<ImageSplits>(*std::move(images)), &options](uint64_t seed) {
     return std::make_unique<ImageModel>(
-        ImageModelOptions{.seed = seed, .workers = options.workers, .batch = options.batch}, *training, *test);
+        ImageModelOptions{.seed = seed, .workers = options.workers, .batch = options.batch}, images->training,
+        images->test);
   };
 }
 

@@ -5,10 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "bench/result_table.h"
 #include "core/json_writer.h"
 
 namespace banyan {
 namespace {
+
+using Cell = ResultTable::Cell;
 
 double MeanOf(const GuidedRow& row, const std::function<double(const GuidedResult&)>& value) {
   double sum = 0;
@@ -16,10 +19,10 @@ double MeanOf(const GuidedRow& row, const std::function<double(const GuidedResul
   return sum / static_cast<double>(std::max<size_t>(row.results.size(), 1));
 }
 
-// Per character, of a model of text; else "-".
-std::string Nats(const GuidedRow& row) {
-  if (row.results.empty() || !row.results.front().quality.nats.has_value()) return "-";
-  return absl::StrFormat("%.3f", MeanOf(row, [](const GuidedResult& r) { return *r.quality.nats; }));
+// Per character, of a model of text.
+std::optional<double> Nats(const GuidedRow& row) {
+  if (row.results.empty() || !row.results.front().quality.nats.has_value()) return std::nullopt;
+  return MeanOf(row, [](const GuidedResult& r) { return *r.quality.nats; });
 }
 
 // "3 of 3 after 4 to 9 rounds"; empty without a damage.
@@ -62,11 +65,12 @@ void WriteResult(const GuidedResult& result, JsonWriter& json) {
 }  // namespace
 
 std::string PrecisionText(const std::vector<GuidedRow>& rows) {
-  std::string text = absl::StrFormat(
-      "Means over seeds. Low-bit share, L/F/P and vetoes are of tensors that may go low-bit; traffic is of all.\n\n"
-      "%-20s %9s %9s %6s %9s %18s %6s %6s %9s %6s  %s\n",
-      "setting", "accuracy", "lowest", "nats", "low-bit", "L/F/P", "MGTR", "sent", "triggers", "false",
-      "damage noticed");
+  ResultTable table;
+  table.title =
+      "Means over seeds. Low-bit share, L/F/P and vetoes are of tensors that may go low-bit; traffic is of all.";
+  table.columns = {{"setting"}, {"accuracy %"}, {"lowest %"}, {"nats"},  {"low-bit %"},     {"L/F/P"},
+                   {"MGTR"},    {"sent"},       {"triggers"}, {"false"}, {"damage noticed"}};
+  std::string violated;
   for (const GuidedRow& row : rows) {
     double lowest = 1;
     RouteCounts counts;
@@ -76,17 +80,21 @@ std::string PrecisionText(const std::vector<GuidedRow>& rows) {
       counts.Add(result.candidates);
       violations += result.all.violations;
     }
-    const std::string paths = absl::StrCat("L", counts.low_bit, "/F", counts.fallback, "/P", counts.plain);
-    absl::StrAppendFormat(
-        &text, "%-20s %8.2f%% %8.2f%% %6s %8.2f%% %18s %6.3f %6.3f %9.1f %6.1f  %s\n", row.setting,
-        100 * MeanOf(row, [](const GuidedResult& r) { return r.quality.accuracy; }), 100 * lowest, Nats(row),
-        100 * counts.low_bit_share(), paths, MeanOf(row, [](const GuidedResult& r) { return r.all.traffic_ratio(); }),
-        MeanOf(row, [](const GuidedResult& r) { return r.sent_ratio(); }),
-        MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.triggers); }),
-        MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.false_triggers); }), Noticed(row));
-    if (violations > 0) absl::StrAppendFormat(&text, "  %d route violations\n", violations);
+    const auto mean = [&row](int digits, const std::function<double(const GuidedResult&)>& value) {
+      return Cell::Number(MeanOf(row, value), digits);
+    };
+    table.rows.push_back(
+        {Cell::Text(row.setting), mean(2, [](const GuidedResult& r) { return 100 * r.quality.accuracy; }),
+         Cell::Number(100 * lowest, 2), Cell::Number(Nats(row), 3), Cell::Number(100 * counts.low_bit_share(), 2),
+         Cell::Text(absl::StrCat("L", counts.low_bit, "/F", counts.fallback, "/P", counts.plain)),
+         mean(3, [](const GuidedResult& r) { return r.all.traffic_ratio(); }),
+         mean(3, [](const GuidedResult& r) { return r.sent_ratio(); }),
+         mean(1, [](const GuidedResult& r) { return static_cast<double>(r.triggers); }),
+         mean(1, [](const GuidedResult& r) { return static_cast<double>(r.false_triggers); }),
+         Cell::Text(Noticed(row))});
+    if (violations > 0) absl::StrAppendFormat(&violated, "%s: %d route violations\n", row.setting, violations);
   }
-  return text;
+  return absl::StrCat(table.AsText(), violated);
 }
 
 std::string PrecisionJson(const std::vector<GuidedRow>& rows) {

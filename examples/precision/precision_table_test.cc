@@ -25,14 +25,14 @@ GuidedResult Result(double accuracy) {
 TEST(PrecisionTableTest, ShowsMeansAndTheLowest) {
   const std::string text = PrecisionText({{"calibrated", {Result(0.8), Result(0.9)}}});
   EXPECT_THAT(text,
-              HasSubstr("calibrated              85.00%    80.00%      -    30.00%       L60/F120/P20  0.700  0.650"));
+              HasSubstr("| calibrated |      85.00 |    80.00 | -    |     30.00 | L60/F120/P20 | 0.700 | 0.650 |"));
 }
 
 TEST(PrecisionTableTest, AModelOfTextHasNats) {
   GuidedResult first = Result(0.5), second = Result(0.5);
   first.quality.nats = 1.5;
   second.quality.nats = 1.6;
-  EXPECT_THAT(PrecisionText({{"fp32", {first, second}}}), HasSubstr("50.00%    50.00%  1.550    30.00%"));
+  EXPECT_THAT(PrecisionText({{"fp32", {first, second}}}), HasSubstr("|      50.00 |    50.00 | 1.550 |     30.00 |"));
   EXPECT_THAT(PrecisionJson({{"fp32", {first}}}), HasSubstr("\"nats\":1.5,"));
 }
 

@@ -1,6 +1,6 @@
-#include "examples/precision/vote_reducer.h"
-
 #include <gtest/gtest.h>
+
+#include "examples/precision/guided_training.h"
 
 namespace banyan {
 namespace {

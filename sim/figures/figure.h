@@ -1,6 +1,6 @@
 // A figure of an evaluation: a file that names simulations, a value that goes through a list, curves that differ in
 // other settings, and what they are compared with. How sim/scenarios/ repeats the evaluation of NETSTORM (section IX)
-// and sim/planners/ compares planners. Values; figure_run.h simulates them.
+// and sim/planners/ compares planners. Values and functions; thread-compatible.
 //
 //   figure: "15"
 //   title: More roots
@@ -23,7 +23,9 @@
 #ifndef BANYAN_SIM_FIGURES_FIGURE_H_
 #define BANYAN_SIM_FIGURES_FIGURE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,6 +78,26 @@ absl::StatusOr<Figure> LoadFigure(const std::string& path);
 
 // Keeps the ends of the sweep, models of a fortieth, one seed and little time: for a look whether everything works.
 Figure Quick(Figure figure);
+
+// What a point of a figure has come to.
+struct FigureRow {
+  std::string series;
+  std::string value;
+  double seconds = 0;  // time of the mean round, of the median one where the figure shows rates; computing included
+  double rate_bps = 0;
+  double bound_bps = 0;  // what no scheme can beat on the links as they are at first (RateBoundBps)
+  double relative = 0;   // the baseline's time over this one's; 0 without a baseline
+  double policies = 0;
+  double auxiliary_share = 0;
+  // Of FigureTable::kLearning: over the seeds the latest start of rounds that take about as long as those of who is
+  // told all (FirstNear), infinite where one has none; means of the ratios of Adaptation.
+  double near_after_seconds = 0;
+  double later_ratio = 0;
+  double first_ratio = 0;
+};
+
+// One row for each point. `progress` is told how many points are done, after each.
+absl::StatusOr<std::vector<FigureRow>> RunFigure(const Figure& figure, const std::function<void(size_t)>& progress);
 
 }  // namespace banyan
 

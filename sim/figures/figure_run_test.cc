@@ -1,7 +1,6 @@
-#include "sim/figures/figure_run.h"
-
 #include <gtest/gtest.h>
 
+#include "sim/figures/figure.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/samples/overlay_families.h"
 

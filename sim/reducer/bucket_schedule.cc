@@ -1,8 +1,7 @@
-#include "sim/reducer/bucket_schedule.h"
-
 #include <numeric>
 
 #include "precision/samples/model_tensors.h"
+#include "sim/reducer/reducer_replay.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "sim/reducer/bucket_schedule.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "sim/reducer/reducer_replay.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "sim/reducer/packed_sign_gather.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -9,6 +7,7 @@
 #include "core/random.h"
 #include "sim/network/serializer.h"
 #include "sim/network/simulated_link.h"
+#include "sim/reducer/reducer_replay.h"
 #include "topology/evaluation/round_time.h"
 
 namespace banyan {

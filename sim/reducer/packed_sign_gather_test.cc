@@ -1,6 +1,5 @@
-#include "sim/reducer/packed_sign_gather.h"
-
 #include "gtest/gtest.h"
+#include "sim/reducer/reducer_replay.h"
 
 namespace banyan {
 namespace {

@@ -121,6 +121,21 @@ class ReducerTraffic : public TrafficObserver {
   int64_t other_elements_ = 0;
 };
 
+bool HaveSameFloats(const ReducerJob& a, const ReducerJob& b) {
+  return a.nodes == b.nodes && a.workers == b.workers && a.threads == b.threads && a.node_bps == b.node_bps &&
+         a.delay == b.delay && a.buckets == b.buckets;
+}
+
+// Makes of each job as many as there are values.
+template <typename Value>
+void Vary(Value ReducerJob::*field, const std::vector<Value>& values, std::vector<ReducerJob>& jobs) {
+  std::vector<ReducerJob> varied;
+  for (const ReducerJob& job : jobs) {
+    for (const Value value : values) varied.emplace_back(job).*field = value;
+  }
+  jobs = std::move(varied);
+}
+
 }  // namespace
 
 absl::StatusOr<ReducerTimes> ReplayReducer(const ReducerJob& job, ReducerRoute route) {
@@ -144,6 +159,46 @@ absl::StatusOr<ReducerTimes> ReplayReducer(const ReducerJob& job, ReducerRoute r
   times.sent_bytes = traffic.sent_bytes() / static_cast<int64_t>(kMeasured);
   times.results = cluster.results().results();
   return times;
+}
+
+absl::StatusOr<std::vector<ReducerPoint>> ReplayJobs(const std::vector<ReducerJob>& jobs,
+                                                     const std::function<void(size_t done)>& progress) {
+  std::vector<ReducerPoint> points;
+  for (const ReducerJob& job : jobs) {
+    ReducerPoint point;
+    point.job = job;
+    absl::Status status;
+    const auto replay = [&](ReducerRoute route, ReducerTimes& times) {
+      absl::StatusOr<ReducerTimes> replayed = ReplayReducer(job, route);
+      status.Update(replayed.status());
+      if (replayed.ok()) times = *replayed;
+    };
+    if (!points.empty() && HaveSameFloats(points.back().job, job)) {
+      point.floats = points.back().floats;
+    } else {
+      replay(ReducerRoute::kFloats, point.floats);
+    }
+    if (status.ok()) replay(ReducerRoute::kGuarded, point.guarded);
+    if (status.ok()) replay(ReducerRoute::kForced, point.forced);
+    if (!status.ok()) {
+      return absl::Status(status.code(), absl::StrCat(job.nodes, " nodes of ", job.workers, " workers at ",
+                                                      job.node_bps / 1e9, " Gbit/s: ", status.message()));
+    }
+    points.push_back(std::move(point));
+    progress(points.size());
+  }
+  return points;
+}
+
+std::vector<ReducerJob> ReducerGrid::JobsOf(const ReducerJob& job) const {
+  std::vector<ReducerJob> jobs = {job};
+  Vary(&ReducerJob::nodes, nodes, jobs);
+  Vary(&ReducerJob::workers, workers, jobs);
+  Vary(&ReducerJob::threads, threads, jobs);
+  Vary(&ReducerJob::node_bps, node_bps, jobs);
+  Vary(&ReducerJob::vote_bytes_per_second, vote_bytes_per_second, jobs);
+  Vary(&ReducerJob::family, families, jobs);
+  return jobs;
 }
 
 }  // namespace banyan

@@ -1,9 +1,11 @@
 #include "tools/accuracy_benchmark/accuracy_options.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -11,6 +13,7 @@
 #include "core/quantity.h"
 #include "proto/compression/codec_traits.h"
 #include "tools/command_line.h"
+#include "tools/other_program.h"
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/yaml_reader.h"
 
@@ -141,6 +144,8 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   return line;
 }
 
+constexpr char kTrims[] = "0,0.001,0.01,0.1,0.2,0.5";
+
 }  // namespace
 
 absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view text) {
@@ -166,6 +171,29 @@ std::optional<int> ParseAccuracyOptions(absl::Span<const std::string> arguments,
     BANYAN_CHECK(AddCombination(text, options).ok());
   }
   return std::nullopt;
+}
+
+namespace {
+
+int Measure(const std::string& command, absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  AccuracyOptions options;
+  options.command = command;
+  if (std::optional<int> code = ParseAccuracyOptions(arguments, options, out, err); code.has_value()) return *code;
+  return BecomeProgram("examples/fashion_mnist/accuracy/accuracy_benchmark", command, arguments, out, err);
+}
+
+}  // namespace
+
+int BenchAccuracyCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return Measure("banyan bench accuracy", arguments, out, err);
+}
+
+int BenchTrimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::vector<std::string> words(arguments.begin(), arguments.end());
+  const bool says_trim =
+      std::any_of(words.begin(), words.end(), [](const std::string& word) { return absl::StartsWith(word, "--trim"); });
+  if (!says_trim) words.push_back(absl::StrCat("--trim=", kTrims));
+  return Measure("banyan bench trim", words, out, err);
 }
 
 }  // namespace banyan

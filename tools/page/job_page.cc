@@ -10,7 +10,6 @@
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/round_chart_json.h"
 #include "tools/reports/status_view.h"
 #include "tracing/job_trace.h"
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "precision/profile/control_settings.h"
 #include "tools/command_line.h"
+#include "tools/other_program.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -96,6 +97,12 @@ std::optional<int> ParsePrecisionOptions(absl::Span<const std::string> arguments
   if (damage == "labels") options.damage = Damage::kLabels;
   if (damage == "poison") options.damage = Damage::kPoison;
   return std::nullopt;
+}
+
+int BenchPrecisionCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  PrecisionOptions options;
+  if (std::optional<int> code = ParsePrecisionOptions(arguments, options, out, err); code.has_value()) return *code;
+  return BecomeProgram("examples/precision/precision_benchmark", "banyan bench precision", arguments, out, err);
 }
 
 }  // namespace banyan

@@ -1,4 +1,4 @@
-// The arguments of `banyan bench precision`.
+// `banyan bench precision`, training with low-bit rounds, static and controlled: its arguments, and the command.
 #ifndef BANYAN_TOOLS_PRECISION_BENCHMARK_PRECISION_OPTIONS_H_
 #define BANYAN_TOOLS_PRECISION_BENCHMARK_PRECISION_OPTIONS_H_
 
@@ -40,6 +40,12 @@ struct PrecisionOptions {
 // Fills `options`. Returns the exit code when the command ends here: after --help or a usage error.
 std::optional<int> ParsePrecisionOptions(absl::Span<const std::string> arguments, PrecisionOptions& options,
                                          std::ostream& out, std::ostream& err);
+
+// --- the command ---
+
+// `arguments` come after the word `precision`. Goes over to the program that has LibTorch; returns the exit code where
+// it does not get there.
+int BenchPrecisionCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace banyan
 

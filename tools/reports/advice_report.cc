@@ -1,5 +1,3 @@
-#include "tools/reports/advice_report.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "core/json_writer.h"
 #include "core/units.h"
+#include "tools/reports/plan_reports.h"
 
 namespace banyan {
 namespace {

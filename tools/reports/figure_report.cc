@@ -1,13 +1,12 @@
-#include "tools/reports/figure_report.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "bench/result_table.h"
 #include "core/units.h"
+#include "tools/reports/sim_reports.h"
 
 namespace banyan {
 namespace {
@@ -28,75 +27,48 @@ std::string Relative(const FigureRow& row) {
   return row.relative > 0 ? absl::StrFormat("%.2f", row.relative) : std::string();
 }
 
-// The line of column names, and the one that puts numbers to the right.
-std::string Heading(const Figure& figure, const std::vector<std::string>& columns) {
-  std::string text = absl::StrCat("| ", figure.sweep, " | ", absl::StrJoin(columns, " | "), " |\n|---|");
-  for (size_t i = 0; i < columns.size(); ++i) absl::StrAppend(&text, "---:|");
-  return text + "\n";
-}
-
-// A line for each value of the sweep with the seconds of a round, and how many times as fast as the baseline that is.
-std::string TimesMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  std::string text = Heading(figure, Distinct(rows, &FigureRow::series));
-  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
-    absl::StrAppend(&text, "| ", value, " |");
-    for (const FigureRow& row : rows) {
-      if (row.value != value) continue;
-      absl::StrAppendFormat(&text, " %.1f", row.seconds);
-      if (row.relative > 0) absl::StrAppendFormat(&text, " (%.2f)", row.relative);
-      absl::StrAppend(&text, " |");
+// What a table says of a point: rates; "12.3; 1.02; 1.40", after so many seconds rounds are near those of who knows,
+// later ones, the first ones; seconds of a round, and how many times as fast as the baseline that is.
+ResultTable::Cell PointCell(const Figure& figure, const FigureRow& row) {
+  switch (figure.table) {
+    case FigureTable::kTimes:
+      if (row.relative > 0) return {absl::StrFormat("%.1f (%.2f)", row.seconds, row.relative)};
+      return ResultTable::Cell::Number(row.seconds, 1);
+    case FigureTable::kRates:
+      return ResultTable::Cell::Number(row.rate_bps / kBitsPerMegabit, 1);
+    case FigureTable::kLearning: {
+      const std::string near =
+          std::isfinite(row.near_after_seconds) ? absl::StrFormat("%.1f", row.near_after_seconds) : "never";
+      return {absl::StrFormat("%s; %.2f; %.2f", near, row.later_ratio, row.first_ratio)};
     }
-    absl::StrAppend(&text, "\n");
   }
-  return text;
+  return {};
 }
 
-// A line for each value of the sweep, and the best series' part of the bound.
-std::string RatesMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  std::vector<std::string> columns = Distinct(rows, &FigureRow::series);
-  columns.insert(columns.end(), {"bound", "best / bound"});
-  std::string text = Heading(figure, columns);
+// A line for each value of the sweep and a column for each series; of rates the best one's part of the bound too.
+ResultTable MakeTable(const Figure& figure, const std::vector<FigureRow>& rows) {
+  const bool has_bound = figure.table == FigureTable::kRates;
+  ResultTable table;
+  table.title = absl::StrCat("### Fig. ", figure.name, ": ", figure.title);
+  table.columns = {{figure.sweep}};
+  for (const std::string& series : Distinct(rows, &FigureRow::series)) table.columns.push_back({series});
+  if (has_bound) table.columns.insert(table.columns.end(), {{"bound"}, {"best / bound"}});
   for (const std::string& value : Distinct(rows, &FigureRow::value)) {
-    absl::StrAppend(&text, "| ", value, " |");
+    std::vector<ResultTable::Cell>& cells = table.rows.emplace_back();
+    cells = {ResultTable::Cell::Text(value)};
     double best_bps = 0;
     double bound_bps = 0;
     for (const FigureRow& row : rows) {
       if (row.value != value) continue;
-      absl::StrAppendFormat(&text, " %.1f |", row.rate_bps / kBitsPerMegabit);
+      cells.push_back(PointCell(figure, row));
       best_bps = std::max(best_bps, row.rate_bps);
       bound_bps = row.bound_bps;
     }
-    absl::StrAppendFormat(&text, " %.1f | %.2f |\n", bound_bps / kBitsPerMegabit, best_bps / bound_bps);
+    if (!has_bound) continue;
+    cells.push_back(ResultTable::Cell::Number(bound_bps / kBitsPerMegabit, 1));
+    cells.push_back(ResultTable::Cell::Number(best_bps / bound_bps, 2));
   }
-  return text;
-}
-
-// "12.3; 1.02; 1.40": after so many seconds rounds are near those of who knows, later ones, the first ones.
-std::string LearningMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  std::string text = Heading(figure, Distinct(rows, &FigureRow::series));
-  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
-    absl::StrAppend(&text, "| ", value, " |");
-    for (const FigureRow& row : rows) {
-      if (row.value != value) continue;
-      absl::StrAppend(&text, std::isfinite(row.near_after_seconds) ? absl::StrFormat(" %.1f", row.near_after_seconds)
-                                                                   : std::string(" never"));
-      absl::StrAppendFormat(&text, "; %.2f; %.2f |", row.later_ratio, row.first_ratio);
-    }
-    absl::StrAppend(&text, "\n");
-  }
-  return text;
-}
-
-std::string TableMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  switch (figure.table) {
-    case FigureTable::kTimes:
-      return TimesMarkdown(figure, rows);
-    case FigureTable::kRates:
-      return RatesMarkdown(figure, rows);
-    case FigureTable::kLearning:
-      return LearningMarkdown(figure, rows);
-  }
-  return "";
+  return table;
 }
 
 // For gnuplot.
@@ -125,8 +97,7 @@ std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) 
 }
 
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  const std::string title = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n");
-  return absl::StrCat(title, TableMarkdown(figure, rows), "\n");
+  return MakeTable(figure, rows).AsText() + "\n";
 }
 
 std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path) {

@@ -1,5 +1,3 @@
-#include "tools/reports/plan_report.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "core/json_writer.h"
 #include "core/units.h"
+#include "tools/reports/plan_reports.h"
 #include "topology/planners/route_table.h"
 #include "topology/planners/tree_delay.h"
 

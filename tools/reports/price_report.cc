@@ -1,5 +1,3 @@
-#include "tools/reports/price_report.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -8,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "core/units.h"
+#include "tools/reports/plan_reports.h"
 #include "topology/evaluation/plan_rate.h"
 #include "topology/fit/price_fit.h"
 

@@ -1,5 +1,5 @@
-// What a page shows of a traced round: a row per link, and the critical path. round_chart_json.h has it as JSON. A
-// value, and a pure function that makes it.
+// What a page shows of a traced round: a row per link, and the critical path; and that as JSON, which the page
+// is told and recordings keep. A value, and pure functions.
 #ifndef BANYAN_TOOLS_REPORTS_ROUND_CHART_H_
 #define BANYAN_TOOLS_REPORTS_ROUND_CHART_H_
 
@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "core/ids.h"
 #include "proto/tracing/trace_messages.h"
 #include "tracing/job_trace.h"
@@ -52,6 +54,19 @@ struct RoundChart {
 // Makes the chart of a round; of the last complete one of the trace where none is named.
 RoundChart MakeRoundChart(const JobTrace& trace, std::vector<TraceEnd::Missing> missing,
                           std::optional<Round> round = std::nullopt);
+
+// Encodes the chart, on one line. Without a complete round there are `missing` and `round` alone.
+// - `missing`: [{`node`, `reason`}]
+// - `round` (null when none was complete), `sentence`, `seconds`
+// - `path`: [{`from`, `to`, `text`, `begin_s`, `end_s`}]
+// - `links`: [{`from`, `to`, `bytes`, `busy_s`, `on_path`, `carries`, `waits`}]; the last two are times
+//   [begin_s, end_s, ...] from the round's beginning
+// - `links_left_out`
+std::string RoundChartJson(const RoundChart& chart);
+
+// Decodes it, and checks all of it. `json` is JSON on one line. INVALID_ARGUMENT says which member was expected to be
+// what; members that it does not know are passed over.
+absl::StatusOr<RoundChart> ReadRoundChart(absl::string_view json);
 
 }  // namespace banyan
 

@@ -1,10 +1,9 @@
-#include "tools/reports/round_chart_json.h"
-
 #include <string>
 
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/reports/round_chart.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/reports/sim_report.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "core/json_writer.h"
 #include "core/units.h"
 #include "sim/runs/adaptation.h"
+#include "tools/reports/sim_reports.h"
 
 namespace banyan {
 namespace {

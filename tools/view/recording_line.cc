@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "core/json_value.h"
-#include "tools/reports/round_chart_json.h"
+#include "tools/reports/round_chart.h"
 
 namespace banyan {
 namespace {

@@ -26,7 +26,7 @@ struct RecordingLine {
 // status is no object of JSON on one line.
 absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status);
 
-// Encodes the same with "trace", in which tools/reports/round_chart_json.h has the chart.
+// Encodes the same with "trace", in which tools/reports/round_chart.h has the chart.
 std::string MakeTraceLine(double at_s, const RoundChart& chart);
 
 // Decodes either, and checks all of it. INVALID_ARGUMENT says what was expected, what came and what to do.

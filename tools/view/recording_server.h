@@ -22,7 +22,7 @@ class RecordingServer {
   // - at/TIME: {`at_s`, `next_s`, `trace`, `traced_s`, `status`}: what had come until then. `status` is the last one,
   //   `trace` the number of the last trace and `traced_s` its time, null before the first. It is so from `at_s` to
   //   before `next_s`, null at the end.
-  // - trace/NUMBER: a trace, as tools/reports/round_chart_json.h has it
+  // - trace/NUMBER: a trace, as tools/reports/round_chart.h has it
   // - history/PART, from 0 on: what JobHistory::JsonSince tells of some of the statuses. All parts together are of at
   //   most JobHistory::kMostRounds statuses, evenly over the recording.
   static absl::StatusOr<std::unique_ptr<RecordingServer>> Serve(const std::string& http, Recording recording,

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/testing/testing_protocol.h"
-#include "tools/reports/round_chart_json.h"
+#include "tools/reports/round_chart.h"
 #include "tools/view/recording_line.h"
 #include "tools/view/recording_writer.h"
 #include "tools/view/simulation_recorder.h"

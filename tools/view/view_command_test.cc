@@ -16,7 +16,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/testing/http_get.h"
-#include "tools/reports/round_chart_json.h"
+#include "tools/reports/round_chart.h"
 #include "tools/view/recording.h"
 #include "tools/view/recording_line.h"
 #include "tools/view/recording_server.h"

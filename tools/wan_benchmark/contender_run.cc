@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -13,12 +14,47 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "bench/round_gate.h"
+#include "bench/timing.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
+#include "sim/runs/simulation.h"
 #include "tools/keygen/job_keys.h"
 #include "tools/reports/status_view.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
+namespace {
+
+// --- bursts of others' traffic ---
+
+// Longer than any run; whoever started it ends it.
+constexpr absl::Duration kLength = absl::Hours(12);
+
+std::string Seconds(absl::Duration time) { return absl::StrCat(absl::ToDoubleSeconds(time), "s"); }
+
+}  // namespace
+
+std::vector<ContenderResult::Link> MostLoaded(std::vector<ContenderResult::Link> links, const WanStatus& status,
+                                              int count) {
+  const auto load = [&status](const ContenderResult::Link& link) {
+    const WanStatus::Link* known = status.FindLink(link.from, link.to);
+    return known == nullptr || known->mbps <= 0 ? 0 : static_cast<double>(link.bytes) / known->mbps;
+  };
+  std::stable_sort(links.begin(), links.end(), [&load](const auto& a, const auto& b) { return load(a) > load(b); });
+  links.resize(std::min<size_t>(links.size(), count));
+  return links;
+}
+
+std::vector<std::string> TrafficArguments(const BenchPlace& place, const ContenderResult::Link& link, double mbps,
+                                          const WanBursts& bursts) {
+  std::vector<std::string> words = {place.banyan_program, "wan", "traffic", link.from, link.to};
+  words.insert(words.end(), {"--mbps", absl::StrCat(mbps), "--on", Seconds(bursts.on), "--off", Seconds(bursts.off)});
+  words.insert(words.end(), {"--for", Seconds(kLength), "--directory", place.wan_directory});
+  return words;
+}
+
+// --- rounds ---
+
 namespace {
 
 constexpr absl::Duration kLookInterval = absl::Milliseconds(1);
@@ -298,6 +334,40 @@ class ContenderRun {
 
 ContenderResult RunContender(const Contender& contender, const ContenderRunOptions& options) {
   return ContenderRun(contender, options).Run();
+}
+
+// --- in simulated time ---
+
+absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
+                                        const ContenderSimulationOptions& options) {
+  if (contender.votes != Contender::Votes::kNone)
+    return absl::UnimplementedError("simulated rounds here are of floats");
+  // Who is where does not matter here.
+  const absl::StatusOr<OverlayConfig> file = ParseOverlay(place.overlay, contender.name);
+  if (!file.ok()) return file.status();
+  BenchPlace anywhere = place;
+  anywhere.nodes.clear();
+  for (const NodeConfig& node : file->nodes) {
+    anywhere.nodes.emplace_back(node.name, absl::StrCat("10.0.0.", anywhere.nodes.size() + 1));
+  }
+  Contender knowing = contender;
+  knowing.told = ToldLinks();
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(knowing, anywhere), contender.name);
+  if (!overlay.ok()) return overlay.status();
+  SimulationOptions simulation;
+  simulation.overlay = *std::move(overlay);
+  simulation.told = contender.told;
+  simulation.tensor_elements = {place.elements};
+  simulation.rounds = options.warm_up_rounds + options.rounds;
+  simulation.link_redraw = options.redraw;
+  simulation.headers = true;
+  const absl::StatusOr<SimulationReport> report = Simulate(simulation);
+  if (!report.ok()) return report.status();
+  std::vector<double> seconds;
+  for (size_t i = options.warm_up_rounds; i < report->rounds.size(); ++i) {
+    seconds.push_back(absl::ToDoubleSeconds(report->rounds[i].synchronisation));
+  }
+  return Median(std::move(seconds));
 }
 
 }  // namespace banyan

@@ -7,16 +7,38 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tools/emulated_wan.h"
-#include "tools/wan_benchmark/burst_traffic.h"
 #include "tools/wan_benchmark/contender.h"
-#include "tools/wan_benchmark/contender_result.h"
 #include "tools/wan_benchmark/contender_setup.h"
+#include "tools/wan_benchmark/wan_report.h"
+#include "topology/overlay/link_schedule.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
+
+// What others send over the links that carry most, from after the rounds that count on.
+struct WanBursts {
+  double part = 0;  // of each link's rate
+  int links = 3;
+  std::vector<ContenderResult::Link> loaded = {};  // over these; empty: over so many that carry most
+  absl::Duration on = absl::Seconds(2);
+  absl::Duration off = absl::Seconds(3);
+  int64_t first_rounds = 3;  // in bursts, that do not count
+};
+
+// Returns at most `count` of `links`, those that were used most of the time at their rates in `status`, the first the
+// most.
+std::vector<ContenderResult::Link> MostLoaded(std::vector<ContenderResult::Link> links, const WanStatus& status,
+                                              int count);
+
+// The command line that sends bursts of `mbps` over the link until it is ended.
+std::vector<std::string> TrafficArguments(const BenchPlace& place, const ContenderResult::Link& link, double mbps,
+                                          const WanBursts& bursts);
 
 struct ContenderRunOptions {
   EmulatedWanOptions wan;
@@ -35,6 +57,20 @@ struct ContenderRunOptions {
 // A failure of the contender is in the result's status: with a codec also that replicas differ, or that something is
 // missing after a flush. CANCELLED when `stopped` says so.
 ContenderResult RunContender(const Contender& contender, const ContenderRunOptions& options);
+
+// --- the same in simulated time, to put it beside what was measured ---
+
+struct ContenderSimulationOptions {
+  uint64_t warm_up_rounds = 0;
+  uint64_t rounds = 1;  // after those; at least 1
+  // The changes of the rates, from the start of the job.
+  std::optional<LinkRedraw> redraw = std::nullopt;
+};
+
+// The median time of a round, in seconds, of the same overlay, sections and model; the nodes of `place` need
+// no addresses. Errors as Simulate's. REQUIRES: a contender of Banyan.
+absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
+                                        const ContenderSimulationOptions& options);
 
 }  // namespace banyan
 

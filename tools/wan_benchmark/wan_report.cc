@@ -5,13 +5,72 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "bench/result_table.h"
+#include "bench/timing.h"
+#include "core/check.h"
 #include "core/json_writer.h"
 #include "core/units.h"
 #include "sim/runs/adaptation.h"
 
 namespace banyan {
+namespace {
+
+using Cell = ResultTable::Cell;
+
+// --- results ---
+
+std::vector<double> TimesOf(const std::vector<ContenderResult::Round>& rounds) {
+  std::vector<double> seconds;
+  for (const ContenderResult::Round& round : rounds) seconds.push_back(round.seconds);
+  return seconds;
+}
+
+std::vector<double> SortedSeconds(const std::vector<ContenderResult::Round>& rounds) {
+  BANYAN_CHECK(!rounds.empty());
+  std::vector<double> seconds = TimesOf(rounds);
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+// The least time within which this part of the rounds is done.
+double Quantile(const std::vector<ContenderResult::Round>& rounds, double part) {
+  return SortedSeconds(rounds)[static_cast<size_t>(part * static_cast<double>(rounds.size() - 1))];
+}
+
+}  // namespace
+
+double MedianSeconds(const ContenderResult& result) { return Median(SortedSeconds(result.rounds)); }
+
+double FastestSeconds(const ContenderResult& result) { return SortedSeconds(result.rounds).front(); }
+
+double SlowestSeconds(const ContenderResult& result) { return SortedSeconds(result.rounds).back(); }
+
+const ContenderResult::Round* FirstRoundNear(const ContenderResult& result, double usual_seconds) {
+  const std::optional<size_t> first = FirstNear(TimesOf(result.rounds), usual_seconds);
+  return first.has_value() ? &result.rounds[*first] : nullptr;
+}
+
+double BytesPerRound(const ContenderResult& result) {
+  BANYAN_CHECK(result.ok());
+  int64_t bytes = 0;
+  for (const ContenderResult::Link& link : result.links) bytes += link.bytes;
+  return static_cast<double>(bytes) / static_cast<double>(result.rounds.size());
+}
+
+std::vector<ContenderResult::Link> LinkBytesBetween(const WanStatus& before, const WanStatus& after) {
+  std::vector<ContenderResult::Link> links;
+  for (const WanStatus::Link& link : after.links) {
+    const WanStatus::Link* earlier = before.FindLink(link.from, link.to);
+    links.push_back({link.from, link.to, link.bytes - (earlier == nullptr ? 0 : earlier->bytes)});
+  }
+  return links;
+}
+
+// --- the report ---
+
 namespace {
 
 double RateBps(const WanReport& report, const ContenderResult& result) {
@@ -26,16 +85,23 @@ std::string FirstLine(const absl::Status& status) {
   return std::vector<std::string>(absl::StrSplit(std::string(status.message()), '\n')).front();
 }
 
-std::string Row(const WanReport& report, const ContenderResult& result, const ContenderResult* favourite, int width) {
-  std::string text = absl::StrFormat("%-*s  ", width, result.contender.description);
-  if (!result.ok()) return absl::StrCat(text, "failed: ", FirstLine(result.status), "\n");
-  absl::StrAppendFormat(&text, "%8.2f  %7.2f..%-7.2f  %7.1f  %5.2f  %6.2f  %8.1f  %5.2f", MedianSeconds(result),
-                        FastestSeconds(result), SlowestSeconds(result), RateBps(report, result) / kBitsPerMegabit,
-                        BoundRatio(report, result),
-                        favourite == nullptr ? 0 : MedianSeconds(result) / MedianSeconds(*favourite),
-                        BytesPerRound(result) / kBytesPerMegabyte, result.nodes_cores);
-  if (result.simulated_seconds.has_value()) absl::StrAppendFormat(&text, "  %9.2f", *result.simulated_seconds);
-  return absl::StrCat(text, result.note.empty() ? "" : "  ", result.note, "\n");
+std::vector<Cell> MakeRow(const WanReport& report, const ContenderResult& result, const ContenderResult* favourite,
+                          bool is_simulated) {
+  std::vector<Cell> cells(is_simulated ? 11 : 10);
+  cells.front() = {result.contender.description};
+  cells.back() = {result.ok() ? result.note : absl::StrCat("failed: ", FirstLine(result.status))};
+  if (!result.ok()) return cells;
+  const double median = MedianSeconds(result);
+  cells[1] = Cell::Number(median, 2);
+  cells[2] = Cell::Number(FastestSeconds(result), 2);
+  cells[3] = Cell::Number(SlowestSeconds(result), 2);
+  cells[4] = Cell::Number(RateBps(report, result) / kBitsPerMegabit, 1);
+  cells[5] = Cell::Number(BoundRatio(report, result), 2);
+  cells[6] = Cell::Number(favourite == nullptr ? 0 : median / MedianSeconds(*favourite), 2);
+  cells[7] = Cell::Number(BytesPerRound(result) / kBytesPerMegabyte, 1);
+  cells[8] = Cell::Number(result.nodes_cores, 2);
+  if (is_simulated) cells[9] = Cell::Number(result.simulated_seconds, 2);
+  return cells;
 }
 
 // What is said of those that are told less than `informed`, in the order of the results.
@@ -129,21 +195,22 @@ const ContenderResult* Favourite(const WanReport& report) {
 
 std::string WanReportText(const WanReport& report) {
   const ContenderResult* favourite = Favourite(report);
-  size_t width = 9;
-  bool is_simulated = false;
+  const bool is_simulated =
+      std::any_of(report.results.begin(), report.results.end(),
+                  [](const ContenderResult& result) { return result.simulated_seconds.has_value(); });
+  ResultTable table;
+  table.title =
+      absl::StrFormat("%s: all-reduce of %.1f MB; no scheme can reach more than %.1f Mbit/s%s; TCP with %s",
+                      report.overlay, report.model_bits / 8 / kBytesPerMegabyte, report.bound_bps / kBitsPerMegabit,
+                      report.dynamic ? " at the first rates" : "", report.congestion);
+  table.columns = {{"contender"}, {"seconds"}, {"fastest"},  {"slowest"}, {"Mbit/s"},
+                   {"bound"},     {"slower"},  {"MB/round"}, {"cores"}};
+  if (is_simulated) table.columns.push_back({"simulated"});
+  table.columns.push_back({"note"});
   for (const ContenderResult& result : report.results) {
-    width = std::max(width, result.contender.description.size());
-    is_simulated |= result.simulated_seconds.has_value();
+    table.rows.push_back(MakeRow(report, result, favourite, is_simulated));
   }
-  std::string text = absl::StrFormat(
-      "%s: all-reduce of %.1f MB; no scheme can reach more than %.1f Mbit/s%s; TCP with %s\n\n%-*s  seconds  "
-      "fastest..slowest   Mbit/s  bound  slower  MB/round  cores%s\n",
-      report.overlay, report.model_bits / 8 / kBytesPerMegabyte, report.bound_bps / kBitsPerMegabit,
-      report.dynamic ? " at the first rates" : "", report.congestion, static_cast<int>(width), "contender",
-      is_simulated ? "  simulated" : "");
-  for (const ContenderResult& result : report.results) {
-    absl::StrAppend(&text, Row(report, result, favourite, static_cast<int>(width)));
-  }
+  std::string text = table.AsText();
   absl::StrAppend(&text, "\nbound: part of that rate. slower: times the seconds of ",
                   favourite == nullptr ? "Banyan, which has none" : favourite->contender.name,
                   ". MB/round: over all links, with headers. cores: of the processes in all nodes.",
@@ -184,6 +251,74 @@ std::string WanReportGnuplot(const WanReport& report, const std::string& png_pat
       "END\nplot $data using 1:3:xtic(2) with boxes title 'measured', %.3f with lines linewidth 2 title 'bound'\n",
       report.bound_bps / kBitsPerMegabit);
   return text;
+}
+
+// --- the report of rounds in bursts ---
+
+namespace {
+
+std::string LinksOf(const ContenderResult& result) {
+  return absl::StrJoin(result.loaded, ", ", [](std::string* out, const ContenderResult::Link& link) {
+    absl::StrAppend(out, link.from, "-", link.to);
+  });
+}
+
+ResultTable BurstTable(const WanReport& report) {
+  ResultTable table;
+  table.title =
+      absl::StrFormat("%s: all-reduce of %.1f MB; seconds of rounds, and over the undisturbed median; TCP with %s",
+                      report.overlay, report.model_bits / 8 / kBytesPerMegabyte, report.congestion);
+  table.columns = {{"", "name"},
+                   {"contender"},
+                   {"quiet", "quiet_seconds_p50"},
+                   {"in bursts", "seconds_p50"},
+                   {"/ quiet"},
+                   {"99 %", "seconds_p99"},
+                   {"/ quiet", "p99_over_quiet"},
+                   {"rounds"},
+                   {"links with bursts", "links"},
+                   {"note"},
+                   {"", "failure"}};
+  for (const ContenderResult& result : report.results) {
+    std::vector<Cell>& cells = table.rows.emplace_back(table.columns.size());
+    cells[0] = Cell::Text(result.contender.name);
+    cells[1] = {result.contender.description};
+    if (!result.ok()) {
+      cells[9] = {absl::StrCat("failed: ", FirstLine(result.status))};
+      cells[10] = Cell::Text(std::string(result.status.message()));
+      continue;
+    }
+    const double quiet = Quantile(result.quiet_rounds, 0.5);
+    const double median = Quantile(result.rounds, 0.5);
+    const double p99 = Quantile(result.rounds, 0.99);
+    cells[2] = Cell::Number(quiet, 2);
+    cells[3] = Cell::Number(median, 2);
+    cells[4] = {absl::StrFormat("%.2f", median / quiet)};
+    cells[5] = Cell::Number(p99, 2);
+    cells[6] = Cell::Number(p99 / quiet, 2);
+    cells[7] = Cell::Number(static_cast<double>(result.rounds.size()), 0);
+    cells[8] = Cell::Text(LinksOf(result));
+    cells[9] = Cell::Text(result.note);
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string BurstReportText(const WanReport& report) {
+  return absl::StrCat(
+      BurstTable(report).AsText(),
+      "\nWhere there are times, all replicas were identical bit by bit, and nothing was missing after a flush.\n",
+      Failures(report));
+}
+
+std::string BurstReportJson(const WanReport& report) {
+  JsonWriter json;
+  json.BeginObject().Name("overlay").String(report.overlay);
+  json.Name("model_bytes").Integer(static_cast<uint64_t>(report.model_bits / 8));
+  json.Name("congestion").String(report.congestion).Name("contenders");
+  BurstTable(report).WriteTo(json);
+  return json.EndObject().text() + "\n";
 }
 
 }  // namespace banyan

@@ -7,6 +7,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -39,9 +40,9 @@ WanReport Report() {
 TEST(WanReportTest, TheTableComparesAllWithBanyan) {
   const std::string text = WanReportText(Report());
   EXPECT_THAT(text, HasSubstr("all-reduce of 10.0 MB"));
-  EXPECT_THAT(text, HasSubstr("The packed         5.00     5.00..5.00        16.0   0.80    1.00      10.0"));
-  EXPECT_THAT(text, HasSubstr("2.0   0.10    8.00"));
-  EXPECT_THAT(text, HasSubstr("failed: mpirun ended too early:\n"));
+  EXPECT_THAT(text, HasSubstr("| The packed    |    5.00 |    5.00 |    5.00 |   16.0 |  0.80 |   1.00 |     10.0 |"));
+  EXPECT_THAT(text, HasSubstr("|    2.0 |  0.10 |   8.00 |"));
+  EXPECT_THAT(text, HasSubstr("| failed: mpirun ended too early: |\n"));
   EXPECT_THAT(text, HasSubstr("no such host"));
   EXPECT_THAT(text, HasSubstr("install it"));
 }
@@ -68,8 +69,8 @@ TEST(WanReportTest, TheSimulatedSecondsAreAColumnWhereThereAreAny) {
   WanReport report = Report();
   EXPECT_THAT(WanReportText(report), Not(HasSubstr("simulated")));
   report.results[1].simulated_seconds = 4.5;
-  EXPECT_THAT(WanReportText(report), HasSubstr("cores  simulated\n"));
-  EXPECT_THAT(WanReportText(report), HasSubstr(" 0.00       4.50\n"));
+  EXPECT_THAT(WanReportText(report), HasSubstr("| cores | simulated | note"));
+  EXPECT_THAT(WanReportText(report), HasSubstr("|  0.00 |      4.50 |"));
   EXPECT_DOUBLE_EQ(YAML::Load(WanReportJson(report))["simulated_seconds"].as<double>(), 4.5);
 }
 
@@ -103,6 +104,64 @@ TEST(WanReportTest, SaysWhenThoseThatAreToldLessHaveFoundOut) {
   report.results[1].rounds = {{1, 1, 9, 0}, {2, 2, 6, 9.5}};
   EXPECT_THAT(WanReportText(report), HasSubstr("packed-blind: never within 10 % of packed"));
   EXPECT_THAT(WanReportText(Report()), Not(HasSubstr("within 10 %")));
+}
+
+TEST(ContenderResultTest, SumsUpRounds) {
+  ContenderResult result;
+  EXPECT_FALSE(result.ok());
+  result.rounds = {{3, 1, 4.0}, {4, 1, 1.0}, {5, 1, 2.0}, {6, 1, 9.0}};
+  result.links = {{"a", "b", 100}, {"b", "a", 300}};
+  EXPECT_TRUE(result.ok());
+  EXPECT_DOUBLE_EQ(MedianSeconds(result), 3);
+  EXPECT_DOUBLE_EQ(FastestSeconds(result), 1);
+  EXPECT_DOUBLE_EQ(SlowestSeconds(result), 9);
+  EXPECT_DOUBLE_EQ(BytesPerRound(result), 100);
+  result.rounds.pop_back();
+  EXPECT_DOUBLE_EQ(MedianSeconds(result), 2);
+}
+
+TEST(ContenderResultTest, CountsWhatLinksCarriedMeanwhile) {
+  WanStatus before;
+  before.links.push_back({.from = "a", .to = "b", .bytes = 1000});
+  WanStatus after = before;
+  after.links[0].bytes = 1700;
+  after.links.push_back({.from = "b", .to = "a", .bytes = 5});
+  const std::vector<ContenderResult::Link> links = LinkBytesBetween(before, after);
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].bytes, 700);
+  EXPECT_EQ(links[1].bytes, 5);
+}
+
+WanReport BurstReport() {
+  ContenderResult good;
+  good.contender.name = "trimmed";
+  good.contender.description = "trim_rht, queues cut";
+  for (const double seconds : {2.0, 1.0, 3.0}) good.quiet_rounds.push_back({.seconds = seconds});
+  for (int i = 0; i < 101; ++i) good.rounds.push_back({.seconds = 1 + i * 0.02});
+  good.loaded = {{"a", "b", 5}, {"b", "c", 4}};
+  ContenderResult bad;
+  bad.contender.name = "whole";
+  bad.contender.description = "trim_rht, nothing is cut";
+  bad.status = absl::DataLossError("expected identical replicas");
+  WanReport report;
+  report.overlay = "x.yaml";
+  report.model_bits = 46e6 * 8;
+  report.results = {good, bad};
+  return report;
+}
+
+TEST(BurstReportTest, SaysTimesOverTheUndisturbedMedian) {
+  const std::string text = BurstReportText(BurstReport());
+  EXPECT_THAT(text, HasSubstr("all-reduce of 46.0 MB"));
+  EXPECT_THAT(text, HasSubstr("|  2.00 |      2.00 | 1.00    | 2.98 |    1.49 |    101 | a-b, b-c          |"));
+  EXPECT_THAT(text, ContainsRegex("trim_rht, nothing is cut .*failed: expected identical replicas"));
+}
+
+TEST(BurstReportTest, JsonHasTheSame) {
+  const std::string json = BurstReportJson(BurstReport());
+  EXPECT_THAT(json,
+              HasSubstr("\"quiet_seconds_p50\":2,\"seconds_p50\":2,\"seconds_p99\":2.98,\"p99_over_quiet\":1.49"));
+  EXPECT_THAT(json, HasSubstr("\"failure\":\"expected identical replicas\""));
 }
 
 }  // namespace

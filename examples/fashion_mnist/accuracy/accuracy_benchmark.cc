@@ -36,13 +36,9 @@ absl::StatusOr<AccuracySetup> MakeSetup(const AccuracyOptions& options) {
   absl::StatusOr<OverlayConfig> overlay = ReadOverlay(options.overlay);
   if (!overlay.ok()) return overlay.status();
   setup.overlay = *std::move(overlay);
-  const std::string directory = options.data.empty() ? kFashionMnistDirectory : options.data;
-  absl::StatusOr<ImageSet> training = LoadFashionMnist(directory, Split::kTraining);
-  if (!training.ok()) return training.status();
-  setup.training_images = *std::move(training);
-  absl::StatusOr<ImageSet> test = LoadFashionMnist(directory, Split::kTest);
-  if (!test.ok()) return test.status();
-  setup.test_images = *std::move(test);
+  absl::StatusOr<ImageSplits> images = LoadFashionMnist(options.data);
+  if (!images.ok()) return images.status();
+  setup.images = *std::move(images);
   absl::StatusOr<absl::Duration> compute_time = CalibrateComputeTime(setup.overlay);
   if (!compute_time.ok()) return compute_time.status();
   setup.compute_time = *compute_time;

@@ -3,7 +3,6 @@
 
 #include "core/random.h"
 #include "examples/fashion_mnist/accuracy/accuracy_scenario.h"
-#include "examples/fashion_mnist/accuracy/replica_trainer.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "gtest/gtest.h"
 #include "sim/runs/training_simulation.h"
@@ -29,8 +28,8 @@ ImageSet MakeImages(int count) {
 AccuracySetup SmallSetup() {
   AccuracySetup setup;
   setup.overlay = MeshOverlay(ModelElements());
-  setup.training_images = MakeImages(8 * 4 * 70);
-  setup.test_images = MakeImages(200);
+  setup.images.training = MakeImages(8 * 4 * 70);
+  setup.images.test = MakeImages(200);
   setup.compute_time = absl::Milliseconds(300);
   setup.batch = 4;
   return setup;

@@ -5,33 +5,34 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "bench/result_table.h"
 #include "core/json_writer.h"
 
 namespace banyan {
 namespace {
 
+using Cell = ResultTable::Cell;
+
 constexpr double kMegabyte = 1e6;
 
-std::string OptionalNumber(const char* format, const std::optional<double>& value) {
-  return value.has_value() ? absl::StrFormat(absl::ParsedFormat<'f'>(format), *value) : "-";
-}
-
-// A line for each row that has them: how fast it was while links had each rate.
-std::string PaceText(absl::Span<const AccuracyRow> rows) {
-  if (rows.empty() || Summarize(rows[0]).mean.pace_at_mbps.empty()) return "";
-  std::string text = "\n| images/s while links stand for |";
+// A row for each of `rows`: how fast it was while links had each rate. No rows where rates did not change.
+ResultTable PaceTable(absl::Span<const AccuracyRow> rows) {
+  ResultTable table;
+  table.columns = {{"images/s while links stand for"}};
+  if (rows.empty()) return table;
   const std::map<double, double> rates = Summarize(rows[0]).mean.pace_at_mbps;
-  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) absl::StrAppendFormat(&text, " %.0f |", rate->first);
-  absl::StrAppend(&text, "\n|---|");
-  for (size_t i = 0; i < rates.size(); ++i) absl::StrAppend(&text, "---:|");
-  for (const AccuracyRow& row : rows) {
-    absl::StrAppend(&text, "\n| ", row.name, " |");
-    const std::map<double, double> paces = Summarize(row).mean.pace_at_mbps;
-    for (auto pace = paces.rbegin(); pace != paces.rend(); ++pace) {
-      absl::StrAppendFormat(&text, " %.0f |", pace->second);
-    }
+  if (rates.empty()) return table;
+  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) {
+    table.columns.push_back({absl::StrFormat("%.0f", rate->first)});
   }
-  return text + "\n";
+  for (const AccuracyRow& row : rows) {
+    std::vector<Cell>& cells = table.rows.emplace_back();
+    cells = {Cell::Text(row.name)};
+    const std::map<double, double> paces = Summarize(row).mean.pace_at_mbps;
+    for (auto pace = paces.rbegin(); pace != paces.rend(); ++pace) cells.push_back(Cell::Number(pace->second, 0));
+    cells.resize(table.columns.size());
+  }
+  return table;
 }
 
 void WriteRow(absl::Span<const AccuracyRow> rows, const AccuracyRow& row, JsonWriter& json) {
@@ -125,19 +126,26 @@ absl::Status CheckReplicas(absl::Span<const AccuracyRow> rows) {
 }
 
 std::string AccuracyText(absl::Span<const AccuracyRow> rows, double target) {
-  std::string text = absl::StrFormat(
-      "| Mbit/s | compression | test accuracy %% (seeds) | MB sent | volume | simulated s | s to %g %% | images/s | "
-      "speed-up |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n",
-      target);
+  ResultTable table;
+  table.columns = {{"Mbit/s"},
+                   {"compression"},
+                   {"test accuracy % (seeds)"},
+                   {"MB sent"},
+                   {"volume"},
+                   {"simulated s"},
+                   {absl::StrFormat("s to %g %%", target)},
+                   {"images/s"},
+                   {"speed-up"}};
   for (const AccuracyRow& row : rows) {
     const AccuracySummary summary = Summarize(row);
     const AccuracyResult& mean = summary.mean;
-    absl::StrAppendFormat(&text, "| %g | %s | %s | %.0f | %.4f | %.0f | %s | %.0f | %s |\n", row.mbps, row.name,
-                          Accuracies(row, summary), mean.sent_bytes / kMegabyte, mean.volume, mean.seconds,
-                          OptionalNumber("%.0f", mean.seconds_to_target), mean.samples_per_second,
-                          OptionalNumber("%.2f", SpeedUp(rows, row)));
+    table.rows.push_back({Cell::Number(row.mbps), Cell::Text(row.name), Cell::Text(Accuracies(row, summary)),
+                          Cell::Number(mean.sent_bytes / kMegabyte, 0), Cell::Number(mean.volume, 4),
+                          Cell::Number(mean.seconds, 0), Cell::Number(mean.seconds_to_target, 0),
+                          Cell::Number(mean.samples_per_second, 0), Cell::Number(SpeedUp(rows, row), 2)});
   }
-  return absl::StrCat(text, PaceText(rows));
+  const ResultTable paces = PaceTable(rows);
+  return absl::StrCat(table.AsText(), paces.rows.empty() ? "" : "\n", paces.rows.empty() ? "" : paces.AsText());
 }
 
 std::string AccuracyJson(absl::Span<const AccuracyRow> rows, double target) {

@@ -5,7 +5,7 @@ import { select } from "d3-selection";
 import * as format from "./format";
 import { Table } from "./table";
 
-// tools/reports/round_chart_json.h says what the members mean.
+// tools/reports/round_chart.h says what the members mean.
 export interface PathPart {
   from: string;
   to: string;

@@ -1,15 +1,21 @@
-// The output of `banyan sim-figures` for a figure: a table as CSV and Markdown, and the commands that make gnuplot draw
-// it. Pure functions.
-#ifndef BANYAN_TOOLS_REPORTS_FIGURE_REPORT_H_
-#define BANYAN_TOOLS_REPORTS_FIGURE_REPORT_H_
+// What `banyan sim` prints, and `banyan sim-figures` for a figure: a table as CSV and Markdown, and the commands that
+// make gnuplot draw it. Pure functions.
+#ifndef BANYAN_TOOLS_REPORTS_SIM_REPORTS_H_
+#define BANYAN_TOOLS_REPORTS_SIM_REPORTS_H_
 
 #include <string>
 #include <vector>
 
 #include "sim/figures/figure.h"
-#include "sim/figures/figure_run.h"
+#include "sim/runs/simulation.h"
+#include "topology/network_view.h"
 
 namespace banyan {
+
+// Writes a report for a reader.
+std::string SimText(const SimulationReport& report, const NetworkView& view);
+// Writes a report for scripts: keys may be added, and those that exist stay.
+std::string SimJson(const SimulationReport& report, const NetworkView& view);
 
 // Returns a line of column names, and one for each row with all that was measured.
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows);
@@ -22,4 +28,4 @@ std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& ro
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_REPORTS_FIGURE_REPORT_H_
+#endif  // BANYAN_TOOLS_REPORTS_SIM_REPORTS_H_

@@ -1,4 +1,4 @@
-#include "bench/codec_benchmark.h"
+#include "bench/kernel_benchmarks.h"
 
 #include <sstream>
 #include <string>
@@ -14,6 +14,14 @@ namespace {
 using ::testing::HasSubstr;
 
 // Speed is not judged here, where other tests run beside this one.
+TEST(AggregateBenchmarkTest, AddsRightAndReports) {
+  std::ostringstream text, json;
+  EXPECT_EQ(RunAggregateBenchmark(text, false), 0);
+  EXPECT_EQ(RunAggregateBenchmark(json, true), 0);
+  EXPECT_THAT(text.str(), testing::HasSubstr("ratio"));
+  EXPECT_THAT(json.str(), testing::HasSubstr("\"ratio\":"));
+}
+
 TEST(CodecBenchmarkTest, ReportsEveryCodec) {
   std::ostringstream text, json;
   double done = 0;
@@ -29,6 +37,14 @@ TEST(CodecBenchmarkTest, ReportsEveryCodec) {
   EXPECT_THAT(json.str(), HasSubstr("\"encode_over_memcpy\":"));
   EXPECT_THAT(json.str(), HasSubstr("\"bytes_per_element\":"));
   EXPECT_THAT(json.str(), HasSubstr("\"round_seconds\":2,\"coding_seconds\":")) << "of floats as they are";
+}
+
+TEST(ReducerBenchmarkTest, CountsRightAndReports) {
+  std::ostringstream text, json;
+  EXPECT_EQ(RunReducerBenchmark({.repetitions = 3}, text), 0);
+  EXPECT_EQ(RunReducerBenchmark({.repetitions = 1, .json = true}, json), 0);
+  EXPECT_THAT(text.str(), HasSubstr("| G-Ternary |   524288 |"));
+  EXPECT_THAT(json.str(), HasSubstr("\"is_right\":true"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "examples/fashion_mnist/batch_order.h"
+#include "examples/fashion_mnist/worker_training.h"
 
 #include <set>
 #include <vector>
@@ -51,6 +51,48 @@ TEST(BatchOrderTest, SkipsBatchesAsIfTheyHadBeenSeen) {
   for (int i = 0; i < 8; ++i) (void)seen.Next();
   skipped.Skip(8);
   EXPECT_EQ(skipped.Next(), seen.Next());
+}
+
+TEST(LearningRateTest, RisesOverATenthAndFallsToZero) {
+  EXPECT_DOUBLE_EQ(LearningRatePart(0, 100), 0.1);
+  EXPECT_DOUBLE_EQ(LearningRatePart(4, 100), 0.5);
+  EXPECT_DOUBLE_EQ(LearningRatePart(10, 100), 1);
+  EXPECT_DOUBLE_EQ(LearningRatePart(55, 100), 0.5);
+  EXPECT_NEAR(LearningRatePart(99, 100), 0.01 / 0.9, 1e-12);
+}
+
+TEST(LearningRateTest, IsNeverAboveOneNorZero) {
+  for (int64_t rounds : {1, 2, 7, 350}) {
+    for (int64_t done = 0; done < rounds; ++done) {
+      EXPECT_GT(LearningRatePart(done, rounds), 0);
+      EXPECT_LE(LearningRatePart(done, rounds), 1);
+    }
+  }
+}
+
+std::vector<float> After(LocalMomentum& momentum, size_t tensor, std::vector<float> gradient) {
+  momentum.AddTo(tensor, absl::MakeSpan(gradient));
+  return gradient;
+}
+
+TEST(LocalMomentumTest, AddsUpWithFallingWeights) {
+  LocalMomentum momentum(0.5);
+  EXPECT_EQ(After(momentum, 1, {8, -4}), (std::vector<float>{8, -4}));
+  EXPECT_EQ(After(momentum, 1, {0, 2}), (std::vector<float>{4, 0}));
+  EXPECT_EQ(After(momentum, 1, {1, 1}), (std::vector<float>{3, 1}));
+}
+
+TEST(LocalMomentumTest, EachTensorHasItsOwn) {
+  LocalMomentum momentum(0.5);
+  After(momentum, 2, {8});
+  EXPECT_EQ(After(momentum, 0, {1, 2, 3}), (std::vector<float>{1, 2, 3}));
+  EXPECT_EQ(After(momentum, 2, {0}), std::vector<float>{4});
+}
+
+TEST(LocalMomentumTest, ZeroChangesNothing) {
+  LocalMomentum momentum(0);
+  After(momentum, 0, {8});
+  EXPECT_EQ(After(momentum, 0, {1}), std::vector<float>{1});
 }
 
 }  // namespace

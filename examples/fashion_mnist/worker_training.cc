@@ -1,4 +1,4 @@
-#include "examples/fashion_mnist/batch_order.h"
+#include "examples/fashion_mnist/worker_training.h"
 
 #include <numeric>
 #include <utility>
@@ -29,6 +29,15 @@ void BatchOrder::Skip(int64_t batches) {
 // Fisher and Yates.
 void BatchOrder::Shuffle() {
   for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random_.Below(i + 1)]);
+}
+
+void LocalMomentum::AddTo(size_t tensor, absl::Span<float> gradient) {
+  if (factor_ == 0) return;
+  if (tensor >= sums_.size()) sums_.resize(tensor + 1);
+  std::vector<float>& sum = sums_[tensor];
+  sum.resize(gradient.size());
+  for (size_t i = 0; i < gradient.size(); ++i) sum[i] = factor_ * sum[i] + gradient[i];
+  std::copy(sum.begin(), sum.end(), gradient.begin());
 }
 
 }  // namespace banyan
