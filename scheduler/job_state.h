@@ -53,6 +53,8 @@ class JobState {
   Term term() const { return term_; }
   Epoch epoch() const { return epoch_; }
   const absl::Status& failure() const { return failure_; }
+  // Returns whether somebody asked for the end.
+  bool was_stopped() const { return failure_is_asked_for_; }
   // With what the process of a scheduler ends whose job is over: OK unless it failed by itself.
   absl::Status EndStatus() const { return failure_is_asked_for_ ? absl::OkStatus() : failure_; }
   // Says that the job failed and why, or that it was stopped. REQUIRES: it has failed.

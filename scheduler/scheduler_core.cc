@@ -473,7 +473,7 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   context_.outbox.DropHeld();
   // A node that hears of the end gives up, so a restarted scheduler must know it too.
   context_.Persist(EndRecord{reason, is_asked_for ? JobEnd::kStopped : JobEnd::kFailed});
-  members_.Broadcast(job_.MakeJobFailed());
+  members_.Fail();
   policies_.DropPlan();
   policies_.reconfigurator().Refuse(job_.DescribeEnd());
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, job_.DescribeEnd());

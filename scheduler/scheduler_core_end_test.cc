@@ -253,6 +253,24 @@ TEST(SchedulerEndTest, AnOperatorsStopIsNoFailureAndStandsForLaterStarts) {
   EXPECT_FALSE(again.stopped().has_value());
 }
 
+TEST(SchedulerEndTest, WhoWaitsToJoinHearsOfTheEnd) {
+  for (const bool is_stopped : {true, false}) {
+    SCOPED_TRACE(is_stopped);
+    SchedulerHarness harness(MeshOverlay(2));
+    harness.StartJob(2);
+    const KeyId key = harness.AddKey("w", 10);
+    harness.Receive(kAnother, SchedulerHarness::JoinOf(2, 2));
+    EXPECT_THAT(harness.Sent<JoinRefused>(kAnother), IsEmpty()) << "it waits for the place of its former start";
+    if (is_stopped) {
+      harness.Receive(3, StopJob{"enough"});
+    } else {
+      harness.Receive(1, RoundBroken{key, Round(0), NodeId(2), "its chunk is torn"});
+    }
+    ASSERT_THAT(harness.Sent<JoinRefused>(kAnother), SizeIs(1));
+    EXPECT_EQ(harness.Sent<JoinRefused>(kAnother)[0].job_is_over, is_stopped);
+  }
+}
+
 TEST(SchedulerEndTest, ASnapshotKeepsThatTheJobIsOver) {
   const OverlayConfig overlay = MeshOverlay(2);
   SchedulerHarness harness(overlay, EndsWithJob());

@@ -363,8 +363,10 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   const ConnectionId other(kInboundConnection.value() + 78);
   harness.Receive(other, SchedulerHarness::JoinOf(2, 5));
   ASSERT_THAT(harness.Sent<JoinRefused>(other), SizeIs(1));
-  EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason,
-            "job 'test' was stopped by an operator: enough; restart the job");
+  EXPECT_EQ(
+      harness.Sent<JoinRefused>(other)[0].reason,
+      "job 'test' was stopped by an operator: enough; `banyan scheduler --another` begins another one of its name");
+  EXPECT_TRUE(harness.Sent<JoinRefused>(other)[0].job_is_over) << "that is no error of its";
 }
 
 // Why the last change of membership was, as the node was told.

@@ -194,14 +194,17 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
   simulator_.RunUntil(has_failed, quiet_at);
   auto unfinished = workers().begin();
   const auto is_absent = [&](NodeId node) { return gone.contains(node) || processes_->CameTooLate(node); };
+  const auto is_over = [&](WorkerName name, const SimulatedWorker& worker) {
+    const bool has_ended = processes_->is_stop_ordered() && worker.lost() && worker.WaitsFor().empty();
+    return worker.finished() || has_ended || is_absent(name.node);
+  };
   const auto is_done = [&] {
-    while (unfinished != workers().end() && (unfinished->second->finished() || is_absent(unfinished->first.node))) {
-      ++unfinished;
-    }
+    while (unfinished != workers().end() && is_over(unfinished->first, *unfinished->second)) ++unfinished;
     return unfinished == workers().end();
   };
   simulator_.RunUntil([&] { return has_failed() || is_done(); }, quiet_at + recovery);
   if (contributors_ != nullptr) contributors_->Finish();
+  processes_->CheckStop();
   if (!violations()->empty() || HasLostParameters()) return false;
   const bool trained = failures_.empty() && is_done();
   if (!trained) ReportWaiting(absl::StrCat("training has not ended in epoch ", epoch().value(), WhoIsAway()));
@@ -321,6 +324,7 @@ void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call
   if (!options_.membership_changes) return failures_.push_back({now, worker, call, status});
   // The core says so before it stops.
   simulator_.agenda()->CallAfter(absl::ZeroDuration(), [this, now, worker, call, status] {
+    if (processes_->IsOfStop(status)) return;
     const bool has_fallen_out =
         absl::IsAborted(status) || !processes_->IsRunning(worker.node) || workers().at(worker)->node_has_ended();
     if (!has_fallen_out && !processes_->IsAskedToStop(worker.node)) failures_.push_back({now, worker, call, status});

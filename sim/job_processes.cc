@@ -65,6 +65,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeScheduler(const OverlayConfig& file,
                                                       StoredRecords records) const {
   SchedulerOptions options{std::move(records), start};
   options.precision = options_.precision;
+  options.begins_another = !is_stop_ordered_;
   if (start > StartId(1) && options_.edited_binding.has_value()) {
     options.precision->binding = *options_.edited_binding;
   }
@@ -196,8 +197,8 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
   if (!options_.membership_changes || IsAskedToStop(node) || removed_.contains(node)) return;
   // The others may need one that has finished to pass their chunks on.
   if (status.ok() && crews_.at(node).IsDone()) return;
-  // A job is over when its members have finished, whoever is away.
-  if (status.ok() && HasFinisher()) {
+  // A job is over when its members have finished, whoever is away, or when it was stopped.
+  if (status.ok() && (HasFinisher() || is_stop_ordered_)) {
     came_too_late_.insert(node);
     return;
   }
@@ -218,6 +219,19 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
 bool JobProcesses::IsOfLostParameters(const absl::Status& status) const {
   return options_.plan.nodes_have_parameters &&
          absl::StrContains(status.message(), "all members are gone that had the parameters");
+}
+
+bool JobProcesses::IsOfStop(const absl::Status& status) const {
+  return is_stop_ordered_ && (absl::IsCancelled(status) || absl::StrContains(status.message(), "nothing left to do"));
+}
+
+void JobProcesses::CheckStop() {
+  if (!is_stop_accepted_) return;
+  const StoredRecords stored =
+      standby_ == nullptr ? simulator_->process(kSchedulerNode)->stored() : standby_->storage()->records();
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, scaled_.job, NodeNames(scaled_));
+  if (state.ok() && state->end.has_value()) return;
+  simulator_->violations()->Add(simulator_->now(), "no order is forgotten", "a job goes on that was stopped");
 }
 
 bool JobProcesses::HasEnded(const StoredRecords& records) const {
@@ -258,7 +272,8 @@ void JobProcesses::MendSlowStorage() {
 }
 
 bool JobProcesses::EndIfOver(const StoredRecords& records) {
-  if (!options_.membership_changes || !HasEnded(records)) return false;
+  // A scheduler of a job that was stopped tells those of it who have not heard it.
+  if (!options_.membership_changes || is_stop_ordered_ || !HasEnded(records)) return false;
   is_over_ = true;
   if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));
   return true;
@@ -300,6 +315,7 @@ void JobProcesses::CheckRefusal() {
 }
 
 void JobProcesses::OnOrdered(const OperatorOrder& order) {
+  is_stop_ordered_ = is_stop_ordered_ || order.stops;
   for (uint32_t id = 1; id <= scaled_.nodes.size(); ++id) {
     if (scaled_.nodes[id - 1].name != order.removed) continue;
     removed_.insert(NodeId(id));
@@ -310,9 +326,10 @@ void JobProcesses::OnOrdered(const OperatorOrder& order) {
 void JobProcesses::OnAnswered(const OperatorOrder& order, const OperatorReply& reply) {
   simulator_->trace()->Note(simulator_->now(), kSchedulerNode,
                             absl::StrCat("answers an order", reply.accepted ? ": " : " with a refusal: ", reply.text));
+  is_stop_accepted_ = is_stop_accepted_ || (order.stops && reply.accepted);
   if (order.overlay_yaml.empty()) return;
   // They were away when the others finished.
-  if (!reply.accepted && HasFinisher()) came_too_late_.merge(removed_);
+  if (!reply.accepted && (HasFinisher() || is_stop_ordered_)) came_too_late_.merge(removed_);
   if (!reply.accepted) return;
   // Whoever has ended meanwhile is started by its supervisor.
   for (const NodeId node : std::exchange(removed_, {})) {

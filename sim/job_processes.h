@@ -84,6 +84,12 @@ class JobProcesses : private SimulatedOperator::Listener {
   bool IsOfLostParameters(const absl::Status& status) const;
   // Returns whether a node ended so.
   bool has_lost_parameters() const { return has_lost_parameters_; }
+  // The operator has ordered the end of the job, and may have been heard.
+  bool is_stop_ordered() const { return is_stop_ordered_; }
+  // Returns whether a call ended because the job is over by that order.
+  bool IsOfStop(const absl::Status& status) const;
+  // Complains if an order to end the job was accepted of which the records know nothing.
+  void CheckStop();
 
  private:
   void AddScheduler();
@@ -128,6 +134,8 @@ class JobProcesses : private SimulatedOperator::Listener {
   std::set<NodeId> removed_;     // by the operator, or so it has ordered; not let in again
   std::set<NodeId> ever_removed_;
   bool is_ending_ = false;
+  bool is_stop_ordered_ = false;
+  bool is_stop_accepted_ = false;
   std::function<void()> on_records_lost_;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };

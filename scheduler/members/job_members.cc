@@ -32,10 +32,14 @@ JoinVerdict RefusalFor(std::string reason) {
   return refusal;
 }
 
-JoinVerdict JobIsOver() {
+// `job` is over.
+JoinVerdict JobIsOver(const JobState& job) {
   JoinVerdict refusal;
-  refusal.reason = "the job is over; `banyan scheduler --another` begins another one of its name";
-  refusal.job_is_over = true;
+  const bool has_failed = job.phase() == JobPhase::kFailed;
+  refusal.job_is_over = !has_failed || job.was_stopped();
+  refusal.reason = absl::StrCat(
+      has_failed ? job.DescribeEnd() : "the job is over",
+      refusal.job_is_over ? "; `banyan scheduler --another` begins another one of its name" : "; restart the job");
   return refusal;
 }
 
@@ -155,19 +159,30 @@ void JobMembers::RefuseContesters(NodeId node) {
   }
 }
 
-void JobMembers::End() {
+void JobMembers::RefuseAllWaiting() {
   for (const NodeId node : waiting_.Nodes()) {
-    while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, JobIsOver());
+    while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) {
+      Refuse(entry->connection, JobIsOver(*job_));
+    }
   }
+}
+
+void JobMembers::End() {
+  RefuseAllWaiting();
   for (const Member& member : membership_.all()) {
     if (!member.connection.has_value()) continue;
     const bool has_finished = member.has_left_for_good && !member.has_late_worker;
     if (has_finished) {
       TellOver(*member.connection);
     } else {
-      Refuse(*member.connection, JobIsOver());
+      Refuse(*member.connection, JobIsOver(*job_));
     }
   }
+}
+
+void JobMembers::Fail() {
+  Broadcast(job_->MakeJobFailed());
+  RefuseAllWaiting();
 }
 
 void JobMembers::TellOver(ConnectionId connection) {
@@ -182,7 +197,7 @@ bool JobMembers::NoteWorkers(NodeId node, uint32_t attached) {
 bool JobMembers::AnswerOver(NodeId node) {
   if (job_->phase() != JobPhase::kEnded) return false;
   const std::optional<ConnectionId> connection = membership_.Find(node).connection;
-  if (connection.has_value()) Refuse(*connection, JobIsOver());
+  if (connection.has_value()) Refuse(*connection, JobIsOver(*job_));
   return true;
 }
 
@@ -236,11 +251,8 @@ std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
 
 JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join) {
   JoinVerdict refused;
-  if (job_->phase() == JobPhase::kEnded && !membership_.HasFinished(join)) return JobIsOver();
-  if (job_->phase() == JobPhase::kFailed && !membership_.Knows(join)) {
-    refused.reason = absl::StrCat(job_->DescribeEnd(), "; restart the job");
-    return refused;
-  }
+  if (job_->phase() == JobPhase::kEnded && !membership_.HasFinished(join)) return JobIsOver(*job_);
+  if (job_->phase() == JobPhase::kFailed && !membership_.Knows(join)) return JobIsOver(*job_);
   const Origin origin = OriginOf(connection);
   if (!membership_.Knows(join)) {
     refused.reason = AddressFault(join, origin.host, membership_, *overlay_);

@@ -58,6 +58,8 @@ class JobMembers {
   void RefuseContesters(NodeId node);
   // The job is over: tells all, also those who have finished, that nothing is left to do.
   void End();
+  // The job has failed, or was stopped: tells members, and those who wait to become some.
+  void Fail();
   // Tells the node that the job is over, if it is. True when it is.
   bool AnswerOver(NodeId node);
   // Tells a start that has fallen out so, if this is its connection. True when it is.
@@ -119,6 +121,8 @@ class JobMembers {
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
   // Returns what is wrong with the key of a start that was never accepted; empty when nothing is.
   std::string KeyFault(ConnectionId connection, NodeId node) const;
+  // Tells all who wait how the job has ended.
+  void RefuseAllWaiting();
   void Refuse(ConnectionId connection, const JoinVerdict& refusal);
   // Tells a node that has finished that all others have, too.
   void TellOver(ConnectionId connection);

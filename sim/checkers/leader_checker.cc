@@ -57,6 +57,8 @@ void LeaderChecker::OnSent(const SentMessage& sent) {
 void LeaderChecker::CheckTerm(const SentMessage& sent, Term term) {
   if (term < last_term_) Complain(sent, "terms rise", absl::StrCat("after term ", last_term_.value()));
   last_term_ = std::max(last_term_, term);
+  const auto* refused = std::get_if<JoinRefused>(&sent.message);
+  if (refused != nullptr && refused->job_is_over) return;
   const Start start(sent.from, starts_[sent.from]);
   const Start& leader = leaders_.try_emplace(term, start).first->second;
   if (leader == start) return;

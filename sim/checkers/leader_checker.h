@@ -2,7 +2,8 @@
 // Thread-compatible; registered with the network, owned by the cluster.
 //
 // Invariants that it checks:
-// - A term belongs to one start of one scheduler, and terms never fall.
+// - A term belongs to one start of one scheduler, and terms never fall. Starts that find the job over lead nothing, and
+//   write no term: they say that it is over, and that alone.
 // - An epoch begins once, before its plan, and by the word of one term.
 // - Nothing is said of an epoch after a newer one has begun.
 #ifndef BANYAN_SIM_CHECKERS_LEADER_CHECKER_H_

@@ -70,6 +70,14 @@ TEST_F(LeaderCheckerTest, TwoStartsOfOneTermAreCaughtUnlessTheRecordsAreLost) {
   EXPECT_TRUE(violations_.Has("one leader per term"));
 }
 
+TEST_F(LeaderCheckerTest, ManyStartsMaySayInOneTermThatTheJobIsOver) {
+  for (int start = 0; start < 2; ++start) {
+    Start(kSchedulerNode);
+    Send(JoinRefused{Term(3), "the job is over", /*fell_out=*/false, /*job_is_over=*/true});
+  }
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
 TEST_F(LeaderCheckerTest, AnEpochThatIsBegunAnewIsCaught) {
   Begin(1, 2);
   Start(kSchedulerNode);

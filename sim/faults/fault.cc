@@ -65,9 +65,11 @@ const char* NameOf(FaultKind kind) {
     case FaultKind::kUnevenLink:
       return "uneven link";
     case FaultKind::kOtherFile:
+      return "other file";
+    case FaultKind::kStopJob:
       break;
   }
-  return "other file";
+  return "stop job";
 }
 
 std::vector<FaultKind> AllFaultKinds() {
@@ -89,8 +91,8 @@ bool NeedsStandby(FaultKind kind) { return kind >= FaultKind::kStopLeader && kin
 bool IsSilence(FaultKind kind) { return kind >= FaultKind::kSilenceConnections && !IsRough(kind); }
 
 std::vector<FaultKind> RoughFaultKinds() {
-  return {FaultKind::kRemoveNode, FaultKind::kStandingStorage, FaultKind::kSlowLink, FaultKind::kUnevenLink,
-          FaultKind::kOtherFile};
+  return {FaultKind::kRemoveNode, FaultKind::kStandingStorage, FaultKind::kSlowLink,
+          FaultKind::kUnevenLink, FaultKind::kOtherFile,       FaultKind::kStopJob};
 }
 
 std::vector<FaultKind> EndFaultKinds() {

@@ -47,8 +47,9 @@ enum class FaultKind : uint8_t {
   kSlowLink,         // a part of the rate is left
   kUnevenLink,       // delay and jitter rise
   kOtherFile,        // the scheduler ends, and comes back with the overlay file of another job; then with its own
+  kStopJob,          // an operator ends the job
 };
-inline constexpr FaultKind kLastFaultKind = FaultKind::kOtherFile;
+inline constexpr FaultKind kLastFaultKind = FaultKind::kStopJob;
 
 // Returns a short name such as "kill node".
 const char* NameOf(FaultKind kind);

@@ -49,6 +49,8 @@ constexpr uint64_t kMeanVotesSeed = 0x3EA2;
 constexpr uint64_t kSlicesSeed = 0x511C;
 constexpr double kWithOptimizer = 0.25;
 constexpr uint64_t kRoughSeed = 0x206;
+constexpr uint64_t kStopSeed = 0x5709;
+constexpr double kWithStop = 0.1;
 // Of a tensor beyond the first few, as headers take.
 constexpr int64_t kHeaderElements = 60;
 constexpr size_t kFewTensors = 3;
@@ -381,12 +383,18 @@ FaultScenario MakeRoughScenario(uint64_t seed) {
     cluster.plan.not_finite_share = OneOf<double, 3>({0.02, 0.2, 0.7}, &random);
   }
   std::vector<FaultKind> kinds = RoughFaultKinds();
+  std::erase(kinds, FaultKind::kStopJob);
   if (has_ends_alone) {
     std::erase_if(kinds, [](FaultKind kind) { return kind == FaultKind::kSlowLink || kind == FaultKind::kUnevenLink; });
   }
   FaultPlanOptions plan = DrawFaultOptions(cluster.overlay, kinds, &random);
   plan.faults = static_cast<int>(random.Between(1, 4));
-  const std::vector<Fault> faults = DrawRoughFaults(plan, &random);
+  std::vector<Fault> faults = DrawRoughFaults(plan, &random);
+  // Drawn apart, so that all else stays as it is.
+  Random stops(seed ^ kStopSeed);
+  if (stops.Chance(kWithStop)) {
+    for (const Fault& fault : DrawStop(plan, &stops)) faults.push_back(fault);
+  }
   for (const Fault& fault : faults) {
     cluster.longest_pause = std::max(cluster.longest_pause, fault.lasts + kLostAfter);
     scenario.faults.push_back(fault);

@@ -121,6 +121,8 @@ inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
     {66, "all members fell out while the storage of the scheduler stood"},
     {226, "a removal that left no way between the others could not be undone"},
     {211, "the checker took who joined in an epoch that nobody heard of for a member of the one before"},
+    {19, "a node that came to a job that was stopped took that for an error"},
+    {41, "the checker took starts that found the job over for two leaders of a term"},
 };
 
 }  // namespace banyan

@@ -109,9 +109,30 @@ std::vector<Fault> DrawRoughFaults(const FaultPlanOptions& options, Random* rand
   return faults;
 }
 
+std::vector<Fault> DrawStop(const FaultPlanOptions& options, Random* random) {
+  Fault stop;
+  stop.kind = FaultKind::kStopJob;
+  stop.node = stop.other = kSchedulerNode;
+  stop.at = Between(options.first, options.last, random);
+  std::vector<Fault> faults = {stop};
+  if (!random->Chance(0.5)) return faults;
+  const FaultKind kind = random->Chance(0.5) ? FaultKind::kRestartScheduler : FaultKind::kStallStorage;
+  faults.push_back(Companion(kind, kSchedulerNode, stop.at, options, random));
+  if (random->Chance(0.5)) {
+    faults.push_back(Companion(FaultKind::kRestartScheduler, kSchedulerNode, stop.at, options, random));
+  }
+  return faults;
+}
+
 std::vector<OperatorOrder> OrdersOf(const std::vector<Fault>& faults, const OverlayConfig& overlay) {
   std::vector<OperatorOrder> orders;
   for (const Fault& fault : faults) {
+    if (fault.kind == FaultKind::kStopJob) {
+      OperatorOrder stop;
+      stop.at = fault.at;
+      stop.stops = true;
+      orders.push_back(std::move(stop));
+    }
     if (fault.kind != FaultKind::kRemoveNode) continue;
     OperatorOrder removal;
     removal.at = fault.at;
@@ -125,7 +146,7 @@ std::vector<OperatorOrder> OrdersOf(const std::vector<Fault>& faults, const Over
   std::sort(orders.begin(), orders.end(), [](const OperatorOrder& a, const OperatorOrder& b) { return a.at < b.at; });
   int edits = 0;
   for (OperatorOrder& order : orders) {
-    if (order.removed.empty()) order.overlay_yaml = Edited(overlay, ++edits);
+    if (order.removed.empty() && !order.stops) order.overlay_yaml = Edited(overlay, ++edits);
   }
   return orders;
 }
@@ -134,6 +155,7 @@ bool BeginRoughFault(const Fault& fault, Random* random, Cluster* cluster) {
   SimulatedProcess* const process = cluster->simulator()->process(fault.node);
   switch (fault.kind) {
     case FaultKind::kRemoveNode:
+    case FaultKind::kStopJob:
       return true;  // the operator gives the order
     case FaultKind::kStandingStorage:
       if (!process->running()) return false;

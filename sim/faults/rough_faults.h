@@ -17,7 +17,9 @@ namespace banyan {
 // As DrawFaults, of kinds that are all rough. About a removal others end too, the scheduler among them: before the
 // order is durable, before its epoch begins, or later.
 std::vector<Fault> DrawRoughFaults(const FaultPlanOptions& options, Random* random);
-// What the operator does of these faults, in order of time: it removes nodes and lets them in again.
+// The end of the job by an operator, about which the scheduler ends too in half of the draws.
+std::vector<Fault> DrawStop(const FaultPlanOptions& options, Random* random);
+// What the operator does of these faults, in order of time: it removes nodes and lets them in again, or ends the job.
 std::vector<OperatorOrder> OrdersOf(const std::vector<Fault>& faults, const OverlayConfig& overlay);
 
 // Lets the fault happen. Returns whether it did anything. REQUIRES, as the next: its kind is rough.

@@ -1,6 +1,7 @@
-// Whoever changes a running job with `banyan reconfigure` or `banyan remove`, or looks into it with `banyan trace`, in
-// simulated time: asks the scheduler that answers at given times, again after each loss of the connection, and after a
-// while without an answer, until there is one. Thread-compatible; owned by the process it runs in.
+// Whoever changes a running job with `banyan reconfigure` or `banyan remove`, ends it with `banyan stop`, or looks into
+// it with `banyan trace`, in simulated time: asks the scheduler that answers at given times, again after each loss of
+// the connection, and after a while without an answer, until there is one. Thread-compatible; owned by the process it
+// runs in.
 #ifndef BANYAN_SIM_PROCESSES_SIMULATED_OPERATOR_H_
 #define BANYAN_SIM_PROCESSES_SIMULATED_OPERATOR_H_
 
@@ -25,6 +26,7 @@ struct OperatorOrder {
   uint32_t traced_rounds = 0;  // above 0: traces so many, instead of reconfiguring
   std::string removed = {};    // the node that is removed instead; empty for none
   bool is_repeated = false;    // after each refusal, until it is accepted or no job runs
+  bool stops = false;          // the job, instead
 };
 
 class SimulatedOperator : public Protocol {
@@ -94,6 +96,7 @@ class SimulatedOperator : public Protocol {
   static Message MessageOf(const OperatorOrder& order) {
     if (order.traced_rounds > 0) return TraceRounds{order.traced_rounds};
     if (!order.removed.empty()) return RemoveNode{order.removed};
+    if (order.stops) return StopJob{"enough"};
     return Reconfigure{order.overlay_yaml, "operator.yaml"};
   }
 
