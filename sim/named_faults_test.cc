@@ -1,5 +1,6 @@
 // The faults that a job must survive or name in its error, one at a time.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -194,6 +195,55 @@ TEST(NamedFaultsTest, WhoseChunksAreRefusedFallsOutAndTheOthersGoOn) {
   }
   EXPECT_GE(cluster->epoch(), Epoch(2)) << "node 4 has not fallen out";
   EXPECT_TRUE(cluster->violations()->empty()) << cluster->violations()->Report();
+}
+
+// Node 3 of four is handed something else once, or says something else: `tamper` returns whether it was that.
+void ExpectNode3ToFallOutAlone(const std::function<bool(Event*)>& tamper_event,
+                               const std::function<bool(Action*)>& tamper_action) {
+  ClusterOptions options = Linked(4);
+  options.plan.rounds = 20;
+  options.overlay.policy.lease = absl::ZeroDuration();
+  options.steady = {NodeId(1), NodeId(2), NodeId(4)};
+  // These hold what any member says for true.
+  options.check_messages = !tamper_action;
+  bool is_done = false;
+  TamperingProtocol::Tampering tampering;
+  tampering.on_event = [&](Event* event) { is_done = is_done || (tamper_event && tamper_event(event)); };
+  tampering.on_action = [&](Action* action) {
+    is_done = is_done || (tamper_action && tamper_action(action));
+    return true;
+  };
+  options.wrap_core = [&](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
+    if (node != NodeId(3)) return core;
+    return std::make_unique<TamperingProtocol>(std::move(core), tampering);
+  };
+  ChangingCluster cluster(std::move(options));
+  RunUntilRound(cluster.get(), 2);
+  ExpectTheOthersFinish(cluster.get(), {});
+  EXPECT_TRUE(is_done);
+  EXPECT_GT(cluster->epoch(), Epoch(1)) << "another start of it has joined";
+}
+
+TEST(NamedFaultsTest, AnAnswerThatNamesAnUnknownPolicyCostsItsReceiverThePlaceAndNobodyTheJob) {
+  const auto name_another = [](Event* event) {
+    auto* received = std::get_if<MessageReceived>(event);
+    auto* answer = received == nullptr ? nullptr : std::get_if<PolicyAnswer>(&received->message);
+    if (answer == nullptr || answer->bindings.empty() || answer->bindings[0].first_round < Round(3)) return false;
+    for (PolicyAnswer::Binding& binding : answer->bindings) binding.policy = PolicyVersion(999);
+    return true;
+  };
+  ExpectNode3ToFallOutAlone(name_another, {});
+}
+
+TEST(NamedFaultsTest, AWrongHashOfAResultCostsWhoSaysItThePlaceAndNobodyTheJob) {
+  const auto say_another = [](Action* action) {
+    auto* send = std::get_if<Send>(action);
+    auto* closed = send == nullptr ? nullptr : std::get_if<RoundsClosed>(&send->message);
+    if (closed == nullptr || closed->entries.empty() || closed->entries[0].round < Round(3)) return false;
+    closed->entries[0].hash ^= 1;
+    return true;
+  };
+  ExpectNode3ToFallOutAlone({}, say_another);
 }
 
 TEST(NamedFaultsTest, TheOthersGoOnWithoutADeadNode) {
