@@ -14,8 +14,8 @@
 #include "absl/strings/str_format.h"
 #include "proto/wire.h"
 #include "sim/cluster.h"
+#include "sim/overlays.h"
 #include "sim/processes/step_costs.h"
-#include "sim/sample_overlays.h"
 
 namespace banyan {
 namespace {

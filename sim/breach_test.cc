@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/sample_overlays.h"
+#include "sim/overlays.h"
 #include "sim/testing/tampering_protocol.h"
 
 namespace banyan {

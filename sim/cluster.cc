@@ -4,9 +4,12 @@
 #include <set>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/state_layout.h"
-#include "sim/overlay_scaling.h"
+#include "proto/wire.h"
+#include "sim/message_facts.h"
+#include "sim/overlays.h"
 
 namespace banyan {
 namespace {
@@ -21,6 +24,24 @@ NetworkOptions ScaledNetwork(const ClusterOptions& options) {
 }
 
 }  // namespace
+
+// Checks that every message of the job means the same after it has been turned into bytes and back.
+class Cluster::EncodingChecker : public TrafficObserver {
+ public:
+  explicit EncodingChecker(Violations* violations) : violations_(violations) {}
+
+  void OnSent(const SentMessage& sent) override {
+    const absl::StatusOr<Message> decoded = DecodeMessage(EncodeMessage(sent.message), sent.payload);
+    if (decoded.ok() && *decoded == sent.message) return;
+    violations_->Add(
+        sent.now, "encoding",
+        absl::StrCat("node ", sent.from.value(), " to node ", sent.to.value(), ": ", DescribeMessage(sent.message),
+                     ": ", decoded.ok() ? "differs after decoding" : decoded.status().ToString()));
+  }
+
+ private:
+  Violations* const violations_;
+};
 
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)),

@@ -1,5 +1,4 @@
-// A whole job in simulated time: the scheduler, a node and its workers for each data centre of an overlay, the links
-// between them, and the checkers that watch. Thread-compatible.
+// A simulated job as a whole, and the times of its rounds.
 #ifndef BANYAN_SIM_CLUSTER_H_
 #define BANYAN_SIM_CLUSTER_H_
 
@@ -13,17 +12,16 @@
 
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "core/time.h"
 #include "sim/checkers/ack_checker.h"
 #include "sim/checkers/chunk_watch.h"
 #include "sim/checkers/contributor_checker.h"
-#include "sim/checkers/encoding_checker.h"
 #include "sim/checkers/leader_checker.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
 #include "sim/checkers/precision_checker.h"
 #include "sim/checkers/replica_checker.h"
 #include "sim/checkers/result_checker.h"
-#include "sim/checkers/round_clock.h"
 #include "sim/checkers/route_checker.h"
 #include "sim/checkers/scale_checker.h"
 #include "sim/checkers/slice_routes.h"
@@ -37,6 +35,34 @@
 
 namespace banyan {
 
+// Takes the synchronisation time of each round: from the last member's push to the last member's completed pull.
+// Thread-compatible; owned by the cluster.
+class RoundClock : public WorkerListener {
+ public:
+  struct Times {
+    Timestamp last_push;
+    Timestamp last_pull;
+
+    absl::Duration Synchronisation() const { return last_pull - last_push; }
+  };
+
+  void OnPushed(Timestamp now, WorkerName /*worker*/, size_t /*tensor*/, Round round) override {
+    rounds_[round].last_push = now;
+  }
+  void OnResult(Timestamp now, WorkerName /*worker*/, size_t /*tensor*/, Round round,
+                absl::Span<const float> /*values*/) override {
+    if (round > Round(0)) rounds_[round].last_pull = now;
+  }
+
+  // All tensors together. Rounds from 1.
+  const std::map<Round, Times>& rounds() const { return rounds_; }
+
+ private:
+  std::map<Round, Times> rounds_;
+};
+
+// A whole job in simulated time: the scheduler, a node and its workers for each data centre of an overlay, the links
+// between them, and the checkers that watch. Thread-compatible.
 class Cluster : private WorkerListener {
  public:
   struct Failure {
@@ -98,6 +124,8 @@ class Cluster : private WorkerListener {
   std::string WhoWaits() const;
 
  private:
+  class EncodingChecker;
+
   void AddLinks();
   void ScheduleLinkChanges();
   void RedrawLinksLater(uint64_t index);

@@ -14,7 +14,7 @@
 #include "core/ids.h"
 #include "protocol/protocol.h"
 #include "scheduler/precision/precision_files.h"
-#include "sim/leadership/standby_options.h"
+#include "sim/leadership/shared_storage.h"
 #include "sim/network/simulated_network.h"
 #include "sim/processes/simulated_operator.h"
 #include "sim/processes/simulated_process.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -10,10 +11,50 @@
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/state/recovered_state.h"
-#include "sim/processes/noisy_reports.h"
 
 namespace banyan {
 namespace {
+
+// Stands around a node's core and makes its measurements of links worse than they are: each rate that it reports is
+// multiplied by a factor of its own, normally distributed around 1. Thread-compatible; owns the core.
+class NoisyReports : public Protocol {
+ public:
+  // `deviation` is the standard deviation of the factor; 0.1 is 10%.
+  NoisyReports(std::unique_ptr<Protocol> core, double deviation, Random random)
+      : core_(std::move(core)), deviation_(deviation), random_(random) {}
+
+  Actions Step(Timestamp now, Event event) override {
+    Actions actions = core_->Step(now, std::move(event));
+    for (Action& action : actions) {
+      auto* const send = std::get_if<Send>(&action);
+      auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
+      if (report != nullptr) Distort(*report);
+    }
+    return actions;
+  }
+  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+
+ private:
+  // No factor is so low that a link would seem dead.
+  static constexpr double kLowestFactor = 0.1;
+
+  void Distort(NodeReport& report) {
+    for (NodeReport::Link& link : report.links) {
+      if (link.measurement.has_value()) link.measurement->rate_bps *= Factor();
+    }
+  }
+
+  // The sum of twelve uniform values has variance 1 and is as good as normal up to three deviations.
+  double Factor() {
+    double sum = -6;
+    for (int i = 0; i < 12; ++i) sum += random_.Unit();
+    return std::max(kLowestFactor, 1 + deviation_ * sum);
+  }
+
+  std::unique_ptr<Protocol> core_;
+  double deviation_;
+  Random random_;
+};
 
 constexpr int64_t kLatestClockStartNs = int64_t{1} << 50;  // thirteen days
 // Until a node that fell out is started again.
@@ -26,6 +67,81 @@ constexpr uint64_t kStartsSeed = 0x5EED;
 constexpr char kStandbyAddress[] = "tcp://standby:7701";
 
 }  // namespace
+
+WorkerCrew::WorkerCrew(NodeId node, const TrainingPlan* plan, SimulatedProcess* process, Agenda* agenda,
+                       WorkerListener* listener)
+    : node_(node), plan_(plan), process_(process), agenda_(agenda), listener_(listener) {}
+
+std::unique_ptr<SimulatedWorker> WorkerCrew::Make(WorkerId worker, uint64_t seed) const {
+  const auto start = worker.value() < starts_.size() ? static_cast<uint32_t>(starts_[worker.value()].size()) : 0;
+  return std::make_unique<SimulatedWorker>(WorkerName{node_, worker}, start, plan_, seed, process_, agenda_, listener_);
+}
+
+void WorkerCrew::Add(uint64_t seed) {
+  const WorkerId worker(static_cast<uint32_t>(starts_.size()));
+  std::unique_ptr<SimulatedWorker> first = Make(worker, seed);
+  starts_.emplace_back().push_back(std::move(first));
+  is_started_.push_back(false);
+}
+
+void WorkerCrew::StartAll() {
+  for (uint32_t i = 0; i < starts_.size(); ++i) {
+    if (is_started_[i]) continue;
+    is_started_[i] = true;
+    listener_->OnStarted(agenda_->now(), {node_, WorkerId(i)});
+    current(WorkerId(i))->Start();
+  }
+}
+
+void WorkerCrew::Restart(WorkerId worker, uint64_t seed) {
+  BANYAN_CHECK(current(worker)->lost());
+  was_over_ = HasEnded();
+  current(worker)->Abandon();
+  starts_[worker.value()].push_back(Make(worker, seed));
+  is_started_[worker.value()] = false;
+  if (process_->running()) StartAll();
+}
+
+void WorkerCrew::Kill(WorkerId worker) {
+  if (current(worker)->finished() || current(worker)->dead()) return;
+  listener_->OnEnded(agenda_->now(), {node_, worker});
+  current(worker)->Die();
+}
+
+bool WorkerCrew::IsDone() const {
+  return std::all_of(starts_.begin(), starts_.end(), [](const auto& starts) { return starts.back()->finished(); });
+}
+
+bool WorkerCrew::HasEnded() const {
+  const auto has_finished = [](const auto& starts) { return starts.back()->finished(); };
+  const auto has_ended = [](const auto& starts) { return starts.back()->finished() || starts.back()->dead(); };
+  return was_over_ || (std::any_of(starts_.begin(), starts_.end(), has_finished) &&
+                       std::all_of(starts_.begin(), starts_.end(), has_ended));
+}
+
+void WorkerCrew::OnAsked(const StateTask& task) {
+  const auto* read = std::get_if<ReadState>(&task);
+  const auto* write = std::get_if<WriteState>(&task);
+  for (uint32_t i = 0; i < starts_.size(); ++i) {
+    const bool is_of_another =
+        (read != nullptr && read->worker != WorkerId(i)) || (write != nullptr && write->worker != WorkerId(i));
+    if (!is_of_another && is_started_[i]) current(WorkerId(i))->OnAsked(task);
+  }
+}
+
+void WorkerCrew::OnEnded() {
+  for (uint32_t i = 0; i < starts_.size(); ++i) {
+    const bool was_up = is_started_[i] && !current(WorkerId(i))->lost() && !current(WorkerId(i))->finished();
+    if (was_up) listener_->OnEnded(agenda_->now(), {node_, WorkerId(i)});
+    if (is_started_[i]) current(WorkerId(i))->OnNodeEnded();
+  }
+}
+
+SimulatedWorker* WorkerCrew::WhoAsked(RequestId request) const {
+  const uint64_t worker = (request.value() >> SimulatedWorker::kWorkerShift) - 1;
+  const uint64_t within = request.value() & ((uint64_t{1} << SimulatedWorker::kWorkerShift) - 1);
+  return starts_.at(worker).at(within >> SimulatedWorker::kStartShift).get();
+}
 
 JobProcesses::JobProcesses(const ClusterOptions* options, const OverlayConfig* scaled, Simulator* simulator,
                            WorkerListener* listener)

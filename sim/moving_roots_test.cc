@@ -9,8 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/overlay_scaling.h"
-#include "sim/overlay_text.h"
+#include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
 #include "topology/overlay/overlay_yaml.h"
 

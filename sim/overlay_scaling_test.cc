@@ -1,6 +1,5 @@
-#include "sim/overlay_scaling.h"
-
 #include "gtest/gtest.h"
+#include "sim/overlays.h"
 
 namespace banyan {
 namespace {

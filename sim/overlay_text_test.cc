@@ -1,6 +1,5 @@
-#include "sim/overlay_text.h"
-
 #include "gtest/gtest.h"
+#include "sim/overlays.h"
 #include "sim/runs/scenario.h"
 #include "topology/overlay/overlay_yaml.h"
 

@@ -15,10 +15,9 @@
 #include "proto/transcript/node_transcript.h"
 #include "scheduler/replay/replay_scheduler.h"
 #include "sim/cluster.h"
-#include "sim/overlay_scaling.h"
-#include "sim/overlay_text.h"
+#include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
-#include "sim/training/gradient_source.h"
+#include "sim/training/training_plan.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

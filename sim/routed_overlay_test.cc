@@ -1,6 +1,5 @@
-#include "sim/routed_overlay.h"
-
 #include "gtest/gtest.h"
+#include "sim/overlays.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

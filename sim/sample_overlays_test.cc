@@ -1,10 +1,9 @@
-#include "sim/sample_overlays.h"
-
 #include <algorithm>
 #include <map>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "sim/overlays.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/samples/sample_networks.h"

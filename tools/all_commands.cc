@@ -6,27 +6,8 @@
 
 #include "absl/types/span.h"
 #include "posix/program_path.h"
-#include "tools/bench_command.h"
-#include "tools/calibrate/calibrate_command.h"
-#include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
-#include "tools/demo/demo_command.h"
-#include "tools/doctor/doctor_command.h"
-#include "tools/keygen/keygen_command.h"
-#include "tools/node_command.h"
-#include "tools/plan_command.h"
-#include "tools/preflight/preflight_command.h"
-#include "tools/reconfigure_command.h"
-#include "tools/replay/replay_command.h"
-#include "tools/scheduler_command.h"
-#include "tools/sim_command.h"
-#include "tools/sim_faults_command.h"
-#include "tools/sim_figures_command.h"
-#include "tools/status_command.h"
-#include "tools/stop_command.h"
-#include "tools/trace/trace_command.h"
-#include "tools/view/view_command.h"
-#include "tools/wan_command.h"
+#include "tools/commands.h"
 
 namespace banyan {
 

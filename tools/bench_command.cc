@@ -1,5 +1,3 @@
-#include "tools/bench_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,6 +23,7 @@
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
+#include "tools/commands.h"
 #include "tools/loopback_benchmark.h"
 #include "tools/precision_benchmark/precision_options.h"
 #include "tools/reports/progress_bar.h"
@@ -104,10 +103,7 @@ int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (!overlay.empty()) {
     const absl::StatusOr<CodecRound> round = SimulateRound(overlay, megabytes);
-    if (!round.ok()) {
-      err << "banyan bench codec: " << round.status().message() << "\n";
-      return kExitFailure;
-    }
+    if (!round.ok()) return line.Failure(round.status(), err);
     options.round = *round;
   }
   return RunCodecBenchmarkWithBar(options, out, err);
@@ -206,10 +202,7 @@ int BenchPlan(absl::Span<const std::string> arguments, std::ostream& out, std::o
   std::ostringstream times;
   const bool fast = RunPlanBenchmark(times, json) == kExitSuccess;
   const absl::StatusOr<std::vector<PlannerTableRow>> rows = MakePlannerTable(err);
-  if (!rows.ok()) {
-    err << "banyan bench plan: " << rows.status().message() << "\n";
-    return kExitFailure;
-  }
+  if (!rows.ok()) return line.Failure(rows.status(), err);
   out << (json ? PlanJson(times.str(), *rows) : PlanText(times.str(), *rows));
   return fast && Misses(*rows).empty() ? kExitSuccess : kExitFailure;
 }
@@ -254,9 +247,7 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   if (std::abs(floats - std::round(floats)) > 1e-6) return line.UsageError("--mbytes: expected whole floats", err);
   options.pairs = static_cast<int>(pairs);
   const absl::Status status = MeasureLoopback(std::move(options), out);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan bench loopback: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace

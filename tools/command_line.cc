@@ -12,7 +12,6 @@
 #include "core/check.h"
 #include "core/quantity.h"
 #include "tools/terminal/help_text.h"
-#include "tools/terminal/version_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -190,6 +189,11 @@ std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, s
 int CommandLine::UsageError(absl::string_view what, std::ostream& err) const {
   err << command_ << ": " << what << "\nTry '" << command_ << " --help'.\n";
   return kExitUsage;
+}
+
+int CommandLine::Failure(const absl::Status& status, std::ostream& err) const {
+  err << command_ << ": " << status.message() << "\n";
+  return kExitFailure;
 }
 
 const CommandLine::Flag* CommandLine::FindFlag(absl::string_view name) const {

@@ -78,6 +78,9 @@ class CommandLine {
   // Prints a usage error that only the command can see, and returns kExitUsage.
   int UsageError(absl::string_view what, std::ostream& err) const;
 
+  // Prints why the command has failed, and returns kExitFailure.
+  int Failure(const absl::Status& status, std::ostream& err) const;
+
   // In at most 80 columns, as far as no word is longer.
   std::string Help() const;
 

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "tools/command_line.h"
 #include "tools/terminal/help_text.h"
-#include "tools/terminal/version_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {

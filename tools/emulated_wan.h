@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "posix/child_process.h"
-#include "tools/rate_range.h"
+#include "tools/flag_values.h"
 #include "wan/wan_client.h"
 #include "wan/wan_status.h"
 

@@ -3,15 +3,8 @@
 #include <vector>
 
 #include "absl/types/span.h"
-#include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
-#include "tools/demo/demo_command.h"
-#include "tools/keygen/keygen_command.h"
-#include "tools/node_command.h"
-#include "tools/scheduler_command.h"
-#include "tools/status_command.h"
-#include "tools/stop_command.h"
-#include "tools/wan_command.h"
+#include "tools/commands.h"
 
 namespace banyan {
 

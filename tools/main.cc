@@ -17,8 +17,7 @@
 #include "runtime/chunk_heap.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
-#include "tools/terminal/command_arguments.h"
-#include "tools/terminal/standard_output.h"
+#include "tools/terminal/main_support.h"
 
 namespace {
 

@@ -1,6 +1,5 @@
-#include "tools/model_size.h"
-
 #include "gtest/gtest.h"
+#include "tools/flag_values.h"
 
 namespace banyan {
 namespace {

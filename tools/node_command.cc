@@ -1,5 +1,3 @@
-#include "tools/node_command.h"
-
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -28,12 +26,10 @@
 #include "runtime/records/transcript_file.h"
 #include "runtime/transport/congestion_control.h"
 #include "tools/command_line.h"
-#include "tools/daemon/daemon_address.h"
+#include "tools/commands.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
-#include "tools/flags/key_flags.h"
-#include "tools/flags/scheduler_flag.h"
-#include "tools/metrics/daemon_metrics.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/metrics/node_metrics.h"
 #include "tools/reports/trace_report.h"
 #include "tools/trace/records_file.h"

@@ -1,5 +1,3 @@
-#include "tools/plan_command.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,8 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/command_line.h"
-#include "tools/flags/planner_flags.h"
-#include "tools/model_size.h"
+#include "tools/commands.h"
+#include "tools/flag_values.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/reports/gnuplot_run.h"
 #include "tools/reports/plan_reports.h"
 #include "topology/advice/price_frontier.h"

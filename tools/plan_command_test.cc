@@ -1,5 +1,3 @@
-#include "tools/plan_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -7,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tools/commands.h"
 #include "tools/reports/plan_reports.h"
 
 namespace banyan {

@@ -1,6 +1,5 @@
-#include "tools/rate_range.h"
-
 #include "gtest/gtest.h"
+#include "tools/flag_values.h"
 
 namespace banyan {
 namespace {

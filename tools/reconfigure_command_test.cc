@@ -1,5 +1,3 @@
-#include "tools/reconfigure_command.h"
-
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -14,6 +12,7 @@
 #include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

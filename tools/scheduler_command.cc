@@ -1,5 +1,3 @@
-#include "tools/scheduler_command.h"
-
 #include <limits.h>
 #include <unistd.h>
 
@@ -33,14 +31,11 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/state/recovered_state.h"
 #include "tools/command_line.h"
-#include "tools/daemon/daemon_address.h"
+#include "tools/commands.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
-#include "tools/daemon/precision_loading.h"
-#include "tools/daemon/run_report.h"
-#include "tools/daemon/standby.h"
-#include "tools/daemon/state_place.h"
-#include "tools/flags/key_flags.h"
+#include "tools/daemon/scheduler_setup.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/page/commanded_scheduler.h"
 #include "tools/page/job_page.h"

@@ -1,5 +1,3 @@
-#include "tools/scheduler_command.h"
-
 #include <sys/stat.h>
 
 #include <fstream>
@@ -8,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/commands.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

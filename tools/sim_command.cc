@@ -1,5 +1,3 @@
-#include "tools/sim_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,14 +17,13 @@
 #include "sim/cluster_options.h"
 #include "sim/runs/simulation.h"
 #include "tools/command_line.h"
-#include "tools/flags/planner_flags.h"
-#include "tools/link_change_flags.h"
-#include "tools/model_size.h"
+#include "tools/commands.h"
+#include "tools/flag_values.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/reports/sim_reports.h"
 #include "tools/reports/trace_report.h"
-#include "tools/view/recording_writer.h"
-#include "tools/view/simulated_traces.h"
+#include "tools/view/recording.h"
 #include "tools/view/simulation_recorder.h"
 #include "topology/chunk_assignment.h"
 #include "topology/network_view.h"

@@ -1,5 +1,3 @@
-#include "tools/sim_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -8,10 +6,11 @@
 #include <sstream>
 #include <vector>
 
+#include "tools/commands.h"
 #include "tools/reports/round_chart.h"
 #include "tools/reports/status_view.h"
 #include "tools/view/recording.h"
-#include "tools/view/simulated_traces.h"
+#include "tools/view/simulation_recorder.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {

@@ -1,23 +1,134 @@
-#include "tools/sim_faults_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "core/check.h"
 #include "core/json_writer.h"
-#include "sim/faults/fault_sweep.h"
+#include "sim/faults/fault.h"
+#include "sim/faults/fault_scenario.h"
+#include "sim/trace.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/reports/progress_bar.h"
 
 namespace banyan {
 namespace {
+
+// Runs the scenarios of many seeds on several threads. Thread-compatible; one call, one sweep.
+struct FaultSweepOptions {
+  uint64_t from = 0;
+  uint64_t seeds = 1;
+  std::vector<FaultKind> kinds;
+  bool is_rough = false;  // rough jobs, whatever the kinds
+  int threads = 1;
+  // Gets the lines of all traces; with more than one thread they would be mixed. Empty for none.
+  Trace::Sink trace;
+  // Told how many seeds are done, by the calling thread; empty for none.
+  std::function<void(uint64_t done)> progress;
+};
+
+struct FaultSweepReport {
+  uint64_t seeds = 0;
+  uint64_t events = 0;
+  int64_t results = 0;
+  int64_t required = 0;
+  int64_t replicas = 0;
+  int64_t fetches = 0;
+  int64_t given = 0;
+  int64_t lost = 0;     // jobs
+  int64_t quorums = 0;  // jobs with one
+  uint64_t epochs = 0;  // changes of membership, over all seeds
+  absl::Duration simulated;
+  std::map<FaultKind, int64_t> happened;
+  std::vector<FaultOutcome> failed;  // in rising order of seeds
+};
+
+// The seeds that are left, and what came of those that are done. Thread-safe.
+class Sweep {
+ public:
+  explicit Sweep(const FaultSweepOptions& options) : options_(options) {}
+
+  // Runs seeds until none is left. Called on each thread.
+  void Work() {
+    while (true) {
+      uint64_t seed = 0;
+      {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        if (taken_ == options_.seeds) return;
+        seed = options_.from + taken_++;
+      }
+      Take(options_.is_rough ? RunRoughSeed(seed, options_.trace) : RunFaultSeed(seed, options_.kinds, options_.trace));
+    }
+  }
+
+  // Tells of the progress until all is done. Called on one thread.
+  void Watch() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (uint64_t told = 0; told < options_.seeds;) {
+      has_changed_.wait(lock, [&] { return report_.seeds > told; });
+      told = report_.seeds;
+      if (!options_.progress) continue;
+      lock.unlock();
+      options_.progress(told);
+      lock.lock();
+    }
+  }
+
+  // REQUIRES: no thread works any more.
+  FaultSweepReport TakeReport() {
+    std::sort(report_.failed.begin(), report_.failed.end(),
+              [](const FaultOutcome& a, const FaultOutcome& b) { return a.seed < b.seed; });
+    return std::move(report_);
+  }
+
+ private:
+  void Take(FaultOutcome outcome) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++report_.seeds;
+    report_.events += outcome.events;
+    report_.results += outcome.results;
+    report_.required += outcome.required;
+    report_.replicas += outcome.replicas;
+    report_.fetches += outcome.fetches;
+    report_.given += outcome.given;
+    report_.lost += outcome.is_lost;
+    report_.quorums += outcome.has_quorum;
+    report_.epochs += outcome.epochs;
+    report_.simulated += outcome.simulated;
+    for (const auto& [kind, times] : outcome.happened) report_.happened[kind] += times;
+    if (!outcome.violations.empty()) report_.failed.push_back(std::move(outcome));
+    has_changed_.notify_one();
+  }
+
+  const FaultSweepOptions& options_;
+  std::mutex mutex_;
+  std::condition_variable has_changed_;
+  uint64_t taken_ = 0;
+  FaultSweepReport report_;
+};
+
+// REQUIRES: threads is at least 1, and 1 with a trace.
+FaultSweepReport SweepFaults(const FaultSweepOptions& options) {
+  BANYAN_CHECK(options.threads >= 1 && (options.threads == 1 || !options.trace));
+  Sweep sweep(options);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < options.threads; ++i) threads.emplace_back([&sweep] { sweep.Work(); });
+  sweep.Watch();
+  for (std::thread& thread : threads) thread.join();
+  return sweep.TakeReport();
+}
 
 constexpr int64_t kMostSeeds = 100000000;
 constexpr unsigned kMostThreads = 16;

@@ -1,5 +1,3 @@
-#include "tools/sim_faults_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
@@ -7,6 +5,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

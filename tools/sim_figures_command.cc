@@ -1,5 +1,3 @@
-#include "tools/sim_figures_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +16,7 @@
 #include "absl/time/time.h"
 #include "sim/figures/figure.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/reports/gnuplot_run.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/reports/sim_reports.h"
@@ -142,9 +141,7 @@ int SimFiguresCommand(absl::Span<const std::string> arguments, std::ostream& out
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<Figure>> figures = LoadFigures(flags);
   const absl::Status status = figures.ok() ? FiguresRun(flags, *std::move(figures), out, err).Run() : figures.status();
-  if (status.ok()) return kExitSuccess;
-  err << "banyan sim-figures: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace banyan

@@ -1,5 +1,3 @@
-#include "tools/sim_figures_command.h"
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +8,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

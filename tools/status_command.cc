@@ -1,5 +1,3 @@
-#include "tools/status_command.h"
-
 #include <unistd.h>
 
 #include <iostream>
@@ -16,11 +14,11 @@
 #include "absl/time/time.h"
 #include "proto/tracing/trace_messages.h"
 #include "tools/command_line.h"
-#include "tools/flags/key_flags.h"
-#include "tools/flags/scheduler_flag.h"
+#include "tools/commands.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
-#include "tools/view/recording_writer.h"
+#include "tools/view/recording.h"
 #include "tools/view/round_asker.h"
 
 namespace banyan {
@@ -171,8 +169,7 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   if (!schedulers.ok()) return line.UsageError(schedulers.status().message(), err);
   const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out, err);
   if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
-  err << "banyan status: " << has_failed.status().message() << "\n";
-  return kExitFailure;
+  return line.Failure(has_failed.status(), err);
 }
 
 }  // namespace banyan

@@ -1,5 +1,3 @@
-#include "tools/status_command.h"
-
 #include <memory>
 #include <sstream>
 #include <thread>
@@ -11,6 +9,7 @@
 #include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/commands.h"
 #include "tools/view/recording.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "tools/stop_command.h"
-
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -12,6 +10,7 @@
 #include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,4 @@
 // What `banyan wan` says without an emulated WAN; tests/wan_test.cc starts one.
-#include "tools/wan_command.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

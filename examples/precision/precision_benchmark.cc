@@ -26,7 +26,7 @@
 #include "precision/profile/operating_profile.h"
 #include "precision/profile/precision_binding.h"
 #include "tools/precision_benchmark/precision_options.h"
-#include "tools/terminal/standard_output.h"
+#include "tools/terminal/main_support.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

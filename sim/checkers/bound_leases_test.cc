@@ -1,6 +1,5 @@
-#include "sim/checkers/bound_leases.h"
-
 #include "gtest/gtest.h"
+#include "sim/checkers/policy_checker.h"
 
 namespace banyan {
 namespace {

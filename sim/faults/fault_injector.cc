@@ -4,9 +4,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
-#include "sim/faults/leader_faults.h"
-#include "sim/faults/rough_faults.h"
-#include "sim/faults/silences.h"
+#include "sim/faults/fault_plan.h"
 
 namespace banyan {
 namespace {

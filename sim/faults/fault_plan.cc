@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "core/check.h"
-#include "sim/faults/random_time.h"
 
 namespace banyan {
 namespace {

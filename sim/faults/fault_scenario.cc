@@ -14,12 +14,7 @@
 #include "sim/cluster.h"
 #include "sim/faults/fault_injector.h"
 #include "sim/faults/fault_plan.h"
-#include "sim/faults/leader_faults.h"
-#include "sim/faults/rough_faults.h"
-#include "sim/faults/silences.h"
-#include "sim/overlay_scaling.h"
-#include "sim/overlay_text.h"
-#include "sim/sample_overlays.h"
+#include "sim/overlays.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -1,7 +1,5 @@
-#include "sim/faults/leader_faults.h"
-
 #include "core/check.h"
-#include "sim/faults/random_time.h"
+#include "sim/faults/fault_plan.h"
 
 namespace banyan {
 namespace {

@@ -7,8 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/overlay_scaling.h"
-#include "sim/overlay_text.h"
+#include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
 #include "sim/testing/tampering_protocol.h"
 #include "topology/overlay/overlay_yaml.h"

@@ -1,5 +1,3 @@
-#include "sim/faults/rough_faults.h"
-
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -8,8 +6,8 @@
 
 #include "absl/time/time.h"
 #include "core/check.h"
-#include "sim/faults/random_time.h"
-#include "sim/overlay_text.h"
+#include "sim/faults/fault_plan.h"
+#include "sim/overlays.h"
 
 namespace banyan {
 namespace {

@@ -19,7 +19,7 @@
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "sim/faults/fault_scenario.h"
-#include "sim/faults/fault_seeds.h"
+#include "sim/regression_seeds.h"
 #include "sim/runs/scenario.h"
 
 namespace banyan {

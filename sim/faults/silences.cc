@@ -1,10 +1,8 @@
-#include "sim/faults/silences.h"
-
 #include <tuple>
 #include <utility>
 
 #include "core/check.h"
-#include "sim/faults/random_time.h"
+#include "sim/faults/fault_plan.h"
 
 namespace banyan {
 namespace {

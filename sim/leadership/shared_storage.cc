@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "sim/processes/memory_record_store.h"
+#include "sim/processes/simulated_process.h"
 
 namespace banyan {
 

@@ -21,10 +21,17 @@
 #include "core/time.h"
 #include "protocol/record_store.h"
 #include "sim/agenda.h"
-#include "sim/leadership/standby_options.h"
 #include "sim/violations.h"
 
 namespace banyan {
+
+// How two schedulers of a simulated job share it. Value.
+struct StandbyOptions {
+  absl::Duration lease = absl::Seconds(2);
+  // What real ones do. Tests of the checkers break these rules.
+  bool heeds_lease = true;  // a leader stops when its lease may have ended
+  bool is_fenced = true;    // the storage refuses writes of a lease that has ended
+};
 
 class SharedStorage {
  public:

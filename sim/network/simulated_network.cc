@@ -6,11 +6,36 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "proto/message.h"
 #include "sim/message_facts.h"
-#include "sim/network/connection_use.h"
 
 namespace banyan {
 namespace {
+
+// What may travel over which connection: chunks and control messages apart, a greeting first between nodes, and answers
+// on connections of their own. Pure function.
+struct ConnectionUse {
+  Channel channel = Channel::kControl;
+  bool with_scheduler = false;  // one end is the scheduler
+  bool by_opener = true;
+  bool was_used = false;  // in this direction, since the connection was made
+};
+
+// Returns what is wrong with sending `message` so; empty when nothing is.
+std::vector<const char*> WrongUses(const ConnectionUse& use, const Message& message) {
+  std::vector<const char*> wrong;
+  const bool is_hello = std::holds_alternative<PeerHello>(message);
+  const bool is_chunk = std::holds_alternative<ChunkMessage>(message);
+  if (!is_hello && is_chunk != (use.channel == Channel::kData)) {
+    wrong.push_back(is_chunk ? "chunk on a control connection" : "control message on a data connection");
+  }
+  if (use.with_scheduler) return wrong;
+  if (!use.by_opener) wrong.push_back("sent on a connection that the other node opened");
+  if (use.by_opener && is_hello == use.was_used) {
+    wrong.push_back(is_hello ? "hello after the first message" : "first message is no hello");
+  }
+  return wrong;
+}
 
 std::string NameOf(NodeId node) {
   return node == kSchedulerNode ? "the scheduler" : absl::StrCat("node ", node.value());

@@ -29,10 +29,8 @@
 #include "core/time.h"
 #include "protocol/action.h"
 #include "sim/agenda.h"
-#include "sim/network/middle_box.h"
 #include "sim/network/simulated_connection.h"
 #include "sim/network/simulated_link.h"
-#include "sim/network/simulated_links.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
 

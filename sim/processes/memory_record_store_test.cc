@@ -1,9 +1,8 @@
-#include "sim/processes/memory_record_store.h"
-
 #include <memory>
 
 #include "gtest/gtest.h"
 #include "protocol/testing/record_store_conformance.h"
+#include "sim/processes/simulated_process.h"
 
 namespace banyan {
 namespace {

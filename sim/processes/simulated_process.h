@@ -1,5 +1,4 @@
-// The driver of one core in simulated time: its clock, its timer, a pool of computing threads, stable storage, pauses,
-// its end. Thread-compatible; owned by the simulator, and owns the core.
+// A simulated process, its storage, and who takes what its core does for workers.
 #ifndef BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
 #define BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
 
@@ -14,20 +13,56 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/random.h"
+#include "protocol/action.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
 #include "sim/agenda.h"
 #include "sim/network/simulated_network.h"
-#include "sim/processes/memory_record_store.h"
 #include "sim/processes/step_costs.h"
-#include "sim/processes/worker_port.h"
 #include "sim/trace.h"
 #include "sim/violations.h"
 
 namespace banyan {
+
+// Memory as the storage of a core's records, for simulated processes: what it points to outlives them.
+// Thread-compatible.
+class MemoryRecordStore : public RecordStore {
+ public:
+  // `memory` must outlive this.
+  explicit MemoryRecordStore(StoredRecords* memory) : memory_(memory) {}
+
+  absl::StatusOr<StoredRecords> Open() override { return *memory_; }
+  absl::Status Append(const std::vector<std::string>& records) override {
+    memory_->tail.insert(memory_->tail.end(), records.begin(), records.end());
+    return absl::OkStatus();
+  }
+  absl::Status Replace(const std::string& snapshot) override {
+    *memory_ = StoredRecords{snapshot, {}, ""};
+    return absl::OkStatus();
+  }
+
+ private:
+  StoredRecords* memory_;
+};
+
+// Takes what the core of a simulated process does for its workers. Called on the simulation's thread while the core's
+// actions are carried out; must not call back into the process.
+class WorkerPort {
+ public:
+  virtual ~WorkerPort() = default;
+
+  virtual void OnWriteResult(const WriteResult& write) = 0;
+  virtual void OnComplete(const CompleteRequest& completion) = 0;
+  virtual void OnRoundComplete(const TellRoundComplete& told) = 0;
+  // Something about the training state of a worker, or of all.
+  virtual void OnAsked(const StateTask& task) = 0;
+  // The process has ended: what waits gets no answer. Again for each later call.
+  virtual void OnEnded() = 0;
+};
 
 struct ProcessOptions {
   // The time on this process's monotonic clock when the simulation starts; clocks of different processes have nothing
@@ -54,6 +89,8 @@ struct ProcessContext {
   Violations* violations;
 };
 
+// The driver of one core in simulated time: its clock, its timer, a pool of computing threads, stable storage, pauses,
+// its end. Thread-compatible; owned by the simulator, and owns the core.
 class SimulatedProcess {
  public:
   // Makes a process that does not run yet; the core gets its Started from Start(). What `context` points to outlives

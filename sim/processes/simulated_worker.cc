@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
-#include "sim/training/typed_values.h"
+#include "sim/training/training_plan.h"
 
 namespace banyan {
 namespace {

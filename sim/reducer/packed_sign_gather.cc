@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/random.h"
-#include "sim/network/serializer.h"
 #include "sim/network/simulated_link.h"
 #include "sim/reducer/reducer_replay.h"
 #include "topology/evaluation/round_time.h"

@@ -2,20 +2,59 @@
 
 #include <algorithm>
 #include <array>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "core/check.h"
+#include "core/random.h"
 #include "proto/compression/codec_traits.h"
 #include "proto/compression/ratio_controller_kind.h"
-#include "sim/checkers/policy_count.h"
-#include "sim/overlay_scaling.h"
-#include "sim/overlay_text.h"
-#include "sim/runs/path_breaker.h"
-#include "sim/sample_overlays.h"
+#include "sim/checkers/policy_checker.h"
+#include "sim/network/simulated_network.h"
+#include "sim/overlays.h"
+#include "sim/simulator.h"
+#include "sim/traffic_observer.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
+
+// Breaks auxiliary paths in the middle: loses the connections between a relay and the next node right after a chunk on
+// an auxiliary path was put on its way there. Thread-compatible; outlives the run.
+class PathBreaker : public TrafficObserver {
+ public:
+  // At most `breaks` times, at each relayed chunk with the probability `chance`. Registers with the network of
+  // `simulator`, which outlives this.
+  PathBreaker(int breaks, double chance, uint64_t seed, Simulator* simulator)
+      : breaks_left_(breaks), chance_(chance), random_(seed), simulator_(simulator) {
+    if (breaks > 0) simulator->network()->AddObserver(this);
+  }
+
+  void OnSent(const SentMessage& sent) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&sent.message);
+    const bool is_relayed = chunk != nullptr && chunk->is_auxiliary && chunk->route.hop > 0;
+    if (!is_relayed || breaks_left_ == 0 || !random_.Chance(chance_)) return;
+    --breaks_left_;
+    const absl::Duration delay = absl::Microseconds(random_.Between(0, 2000));
+    simulator_->agenda()->CallAfter(delay, [this, relay = sent.from, next = sent.to] { Break(relay, next); });
+  }
+
+ private:
+  void Break(NodeId relay, NodeId next) {
+    LossOptions loss;
+    loss.opener_notices = absl::Microseconds(random_.Between(0, 100000));
+    if (random_.Chance(0.5)) loss.acceptor_notices = absl::Microseconds(random_.Between(0, 100000));
+    for (ConnectionIndex connection : simulator_->network()->ConnectionsInUse(relay, next)) {
+      simulator_->network()->Lose(connection, loss);
+    }
+  }
+
+  int breaks_left_;
+  const double chance_;
+  Random random_;
+  Simulator* const simulator_;
+};
 
 constexpr absl::Duration kTrainingLimit = absl::Seconds(900);
 constexpr absl::Duration kStoppingLimit = absl::Seconds(30);

@@ -2,7 +2,7 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "sim/sample_overlays.h"
+#include "sim/overlays.h"
 #include "sim/testing/internet2_simulation.h"
 #include "topology/overlay/overlay_yaml.h"
 

@@ -5,17 +5,28 @@
 #define BANYAN_SIM_RUNS_TRAINING_SIMULATION_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "core/ids.h"
 #include "sim/processes/worker_listener.h"
-#include "sim/training/gradient_source.h"
-#include "sim/training/rate_profile.h"
 #include "sim/training/training_plan.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
+
+// The changes of a simulated job's links while it trains: step by step, by simulated time or by the job's own rounds.
+// Value.
+struct RateProfile {
+  // Returns what the links that leave `from` have in `step`, as a part of their rates in the overlay; above 0. Steps
+  // count from 0. Empty: links stay as they are.
+  std::function<double(uint64_t step, NodeId from)> part;
+  // The length of a step in rounds; 0: steps go by time.
+  uint64_t rounds = 0;
+  absl::Duration period = absl::Seconds(1);
+};
 
 struct TrainingSimulationOptions {
   OverlayConfig overlay;

@@ -13,7 +13,7 @@
 #include "gtest/gtest.h"
 #include "scheduler/policy/traffic_log.h"
 #include "sim/cluster.h"
-#include "sim/overlay_scaling.h"
+#include "sim/overlays.h"
 #include "sim/testing/hidden_capacities.h"
 #include "topology/inference/sharing_inference.h"
 #include "topology/overlay/overlay_yaml.h"

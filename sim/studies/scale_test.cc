@@ -12,8 +12,8 @@
 #include "absl/time/time.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "sim/overlays.h"
 #include "sim/runs/simulation.h"
-#include "sim/sample_overlays.h"
 
 namespace banyan {
 namespace {

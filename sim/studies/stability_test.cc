@@ -5,7 +5,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
-#include "sim/checkers/policy_count.h"
+#include "sim/checkers/policy_checker.h"
 #include "sim/cluster.h"
 #include "sim/testing/internet2_simulation.h"
 #include "topology/overlay/link_schedule.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/random.h"
-#include "sim/routed_overlay.h"
+#include "sim/overlays.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/samples/sample_networks.h"
 

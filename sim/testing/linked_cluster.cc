@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "sim/sample_overlays.h"
+#include "sim/overlays.h"
 
 namespace banyan {
 

@@ -17,8 +17,7 @@
 
 #include "absl/types/span.h"
 #include "core/ids.h"
-#include "sim/training/gradient_source.h"
-#include "sim/training/worker_name.h"
+#include "sim/training/training_plan.h"
 
 namespace banyan {
 

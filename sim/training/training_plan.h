@@ -1,9 +1,9 @@
-// The plan of what the simulated workers do, the same for all of them, and of the values they do it with. The values
-// are small integers unless the plan names another source. Their sums are exact in float32 in whatever order they are
-// added. Values and pure functions; thread-compatible.
+// What simulated workers do, and the values that they do it with.
 #ifndef BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 #define BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,14 +12,44 @@
 
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "core/buffer.h"
 #include "core/data_type.h"
 #include "core/ids.h"
 #include "proto/chunk_message.h"
-#include "sim/training/gradient_source.h"
-#include "sim/training/worker_name.h"
 
 namespace banyan {
 
+// Returns `values`, numbers that float32 has, in memory of this type, rounded where it does not have them.
+Buffer InType(Buffer values, DataType type);
+
+// Writes values of any type to `to`. REQUIRES: equal lengths.
+void WriteAsFloats(const Buffer& values, absl::Span<float> to);
+
+// Names a worker among all of a simulated job. Value.
+struct WorkerName {
+  NodeId node;
+  WorkerId worker;
+
+  friend auto operator<=>(const WorkerName&, const WorkerName&) = default;
+};
+
+// The source of the values that simulated workers push, when they are not the integers of TrainingPlan. It may be a
+// real model, which learns as a WorkerListener what the workers got. Called on the simulation's thread.
+class GradientSource {
+ public:
+  virtual ~GradientSource() = default;
+
+  // Writes to `values` what `worker` contributes to `tensor` in `round`, element by element. In round 0 that is the
+  // initial values, later its gradient, for which it has the results of all rounds before. Called once for each worker,
+  // tensor and round.
+  virtual void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) = 0;
+  // The tensor's parameters as they are after the results so far, for workers that register weights.
+  virtual void FillWeights(size_t tensor, absl::Span<float> values) = 0;
+};
+
+// The plan of what the simulated workers do, the same for all of them, and of the values they do it with. The values
+// are small integers unless the plan names another source. Their sums are exact in float32 in whatever order they are
+// added. Values and pure functions; thread-compatible.
 struct TrainingPlan {
   struct Tensor {
     std::string name;

@@ -1,8 +1,7 @@
-#include "sim/training/typed_values.h"
-
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "sim/training/training_plan.h"
 
 namespace banyan {
 namespace {

@@ -25,7 +25,7 @@ FLOORS = {
     "runtime": ["transport http records", "metrics etcd workers", "session", "local_updates c_api"],
     "sim": ["network training", "processes", "leadership checkers", "faults runs reducer", "figures", "studies"],
     "tools": ["daemon flags reports supervision terminal",
-              "calibrate chaos demo doctor keygen metrics page precision_benchmark preflight replay trace"
+              "chaos demo doctor keygen metrics page precision_benchmark trace"
               " accuracy_benchmark wan_benchmark", "view"],
 }
 FLOOR_OF = {f"{house}/{name}".lstrip("/"): floor

@@ -1,5 +1,3 @@
-#include "tools/chaos/chaos_command.h"
-
 #include <unistd.h>
 
 #include <memory>
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/work_directory.h"
+#include "tools/commands.h"
 #include "tools/supervision/running_job.h"
 
 namespace banyan {

@@ -1,8 +1,8 @@
-// A running job as `banyan chaos` sees it: its processes, its links, its progress. Breaks them on demand. Whatever is
-// stopped or cut when the object goes is continued and healed. Thread-compatible.
+// A job that `banyan chaos` breaks, and the lines of progress that come of it.
 #ifndef BANYAN_TOOLS_CHAOS_CHAOS_JOB_H_
 #define BANYAN_TOOLS_CHAOS_CHAOS_JOB_H_
 
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -12,15 +12,38 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "posix/file_descriptor.h"
+#include "tools/reports/training_progress.h"
 #include "tools/supervision/process_record.h"
 #include "tools/supervision/running_job.h"
 #include "wan/wan_client.h"
 
 namespace banyan {
 
+// Follows the file to which a job's training processes, or who gathers for them, add their lines of progress.
+// Thread-compatible.
+class ProgressTail {
+ public:
+  // The file may come later.
+  explicit ProgressTail(std::string path) : path_(std::move(path)) {}
+
+  // Returns what has been added since the last call; the first one begins with the last lines that the file holds,
+  // since a long training has many. Lines that are no progress are passed over; one that has no end yet is left for
+  // later.
+  std::vector<TrainingProgress> Take();
+
+ private:
+  void Open();
+
+  const std::string path_;
+  std::ifstream file_;
+  std::string partial_line_;
+};
+
 // One direction.
 using ChaosLink = std::pair<std::string, std::string>;
 
+// A running job as `banyan chaos` sees it: its processes, its links, its progress. Breaks them on demand. Whatever is
+// stopped or cut when the object goes is continued and healed. Thread-compatible.
 class ChaosJob {
  public:
   explicit ChaosJob(const RunningJob& job) : job_(job), wan_(job.wan_directory) {}

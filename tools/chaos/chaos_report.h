@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "tools/chaos/chaos_fault.h"
+#include "tools/chaos/chaos_plan.h"
 #include "tools/chaos/chaos_watch.h"
 
 namespace banyan {

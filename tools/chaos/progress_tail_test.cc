@@ -1,10 +1,9 @@
-#include "tools/chaos/progress_tail.h"
-
 #include <memory>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/work_directory.h"
+#include "tools/chaos/chaos_job.h"
 
 namespace banyan {
 namespace {

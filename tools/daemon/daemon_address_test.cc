@@ -1,7 +1,6 @@
-#include "tools/daemon/daemon_address.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/daemon/daemon_run.h"
 
 namespace banyan {
 namespace {

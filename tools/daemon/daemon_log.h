@@ -18,11 +18,12 @@ struct DaemonLogOptions {
   std::string process;         // who logs: "scheduler", "n3"
   std::string level = "info";  // one of LogLevelNames(); lines below it are left out
   bool json = false;
+  int fd = 2;  // to which lines go; it outlives the log
 };
 
 using LogFunction = std::function<void(LogLevel level, absl::string_view text)>;
 
-// Writes lines like these, from any thread:
+// Writes lines like these, from any thread, and never waits for whoever reads them:
 //   2026-11-21T06:12:01.123+00:00 info n3: joined the job as node 3
 //   {"time":"2026-11-21T06:12:01.123+00:00","level":"info","process":"n3","text":"joined the job as node 3"}
 LogFunction MakeDaemonLog(const DaemonLogOptions& options);

@@ -10,6 +10,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "access/exposure.h"
 #include "core/check.h"
 #include "tools/command_line.h"
 
@@ -26,6 +28,33 @@ void Keep(int fd, pthread_t thread) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
+                                                          const LogFunction& log, std::vector<HttpRoute> more,
+                                                          HttpAccess access) {
+  const bool is_open = access.token == nullptr;
+  absl::StatusOr<std::unique_ptr<MetricsPage>> page =
+      MetricsPage::Serve(http, std::move(collect), std::move(more), std::move(access));
+  if (!page.ok()) return page;
+  if (is_open && !IsLoopback(absl::StrCat("tcp://", http))) {
+    log(LogLevel::kWarning,
+        absl::StrCat("metrics at ", http,
+                     ", which other machines reach: whoever does may read them, without --http-token"));
+  }
+  log(LogLevel::kInfo, absl::StrCat("metrics at ", (*page)->url()));
+  return page;
+}
+
+std::string OpenAddressWarning(absl::string_view address, bool is_secured) {
+  if (is_secured || IsLoopback(address)) return "";
+  return absl::StrCat(
+      "listening on ", address,
+      ", which other machines reach, without keys (--insecure): whoever does may speak as any node or operator");
+}
+
+std::string WithPort(absl::string_view address, int port) {
+  return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
+}
 
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop) {

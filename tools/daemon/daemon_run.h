@@ -1,16 +1,37 @@
-// Runs a core on its host until it stops, handing SIGTERM and Ctrl-C on to it. What the daemons' mains share.
+// What the daemons' mains share: the run of a core on its host until it stops, with SIGTERM and Ctrl-C handed on to it,
+// the metrics page, and checks of addresses. Functions; for the main thread.
 #ifndef BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
 #define BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "posix/stop_signals.h"
 #include "protocol/protocol.h"
+#include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
+#include "tools/daemon/daemon_log.h"
 
 namespace banyan {
+
+// Serves the metrics page of a daemon at `http`, host:port, and logs where that is; with a warning when other machines
+// read it. `more` is what stands beside the metrics. Threads that this starts hold back the signals that their maker
+// does.
+absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
+                                                          const LogFunction& log, std::vector<HttpRoute> more = {},
+                                                          HttpAccess access = {});
+
+// The warning for a daemon that listens on `address`; empty when only this machine reaches it, or only listed keys
+// come in.
+std::string OpenAddressWarning(absl::string_view address, bool is_secured);
+
+// `address` with `port` in place of its own.
+std::string WithPort(absl::string_view address, int port);
 
 // Returns what `run` does. `request_stop` makes it return; called at most once, on another thread. A signal waits for
 // the calling thread from then on, so that thread is to ask `signals` for it.

@@ -1,10 +1,9 @@
-#include "tools/daemon/precision_loading.h"
-
 #include <fstream>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/daemon/scheduler_setup.h"
 
 namespace banyan {
 namespace {

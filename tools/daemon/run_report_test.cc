@@ -1,5 +1,3 @@
-#include "tools/daemon/run_report.h"
-
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -8,6 +6,7 @@
 #include "absl/strings/string_view.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/daemon/scheduler_setup.h"
 
 namespace banyan {
 namespace {

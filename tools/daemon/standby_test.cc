@@ -1,5 +1,3 @@
-#include "tools/daemon/standby.h"
-
 #include <signal.h>
 
 #include <string>
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "protocol/testing/fake_leadership.h"
+#include "tools/daemon/scheduler_setup.h"
 
 namespace banyan {
 namespace {

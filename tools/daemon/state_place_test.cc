@@ -1,7 +1,6 @@
-#include "tools/daemon/state_place.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/daemon/scheduler_setup.h"
 
 namespace banyan {
 namespace {

@@ -1,11 +1,10 @@
-#include "tools/demo/demo_check.h"
-
 #include <limits>
 #include <optional>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/demo/demo_progress.h"
 
 namespace banyan {
 namespace {

@@ -1,35 +1,217 @@
-#include "tools/demo/demo_command.h"
-
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
 #include <unistd.h>
 
+#include <cstdint>
+#include <cstring>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "core/quantity.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "posix/work_directory.h"
 #include "tools/command_line.h"
-#include "tools/demo/browser.h"
-#include "tools/demo/demo_check.h"
+#include "tools/commands.h"
 #include "tools/demo/demo_dashboard.h"
+#include "tools/demo/demo_job.h"
 #include "tools/demo/demo_network.h"
+#include "tools/demo/demo_network_state.h"
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_page.h"
-#include "tools/demo/demo_run.h"
-#include "tools/rate_range.h"
+#include "tools/demo/demo_progress.h"
+#include "tools/flag_values.h"
+#include "tools/reports/training_progress.h"
+#include "tools/supervision/running_job.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
+
+struct DemoResult {
+  DemoProgress progress;
+  DemoNetworkState network;
+};
+
+constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr char kProgressFile[] = "progress.jsonl";
+constexpr absl::Duration kNetworkEnds = absl::Seconds(1);
+constexpr absl::Duration kWanInterval = absl::Milliseconds(500);
+// Nodes report their bytes once a heartbeat.
+constexpr absl::Duration kLastReports = absl::Milliseconds(2200);
+
+std::string StateOf(const StatusView& status) {
+  if (!status.error.empty()) return absl::StrCat("the job has failed: ", status.error);
+  if (!status.waiting_for.empty()) return absl::StrCat("waiting for ", absl::StrJoin(status.waiting_for, ", "));
+  return "the training processes read their data and share their first parameters";
+}
+
+// One demo from its start to its end, in a network that is there: starts the job, shows its progress, stops it.
+// Blocking; use from the main thread.
+class DemoRun {
+ public:
+  DemoRun(DemoJob& job, const DemoNetwork& network, const std::string& progress_path, int nodes, int64_t rounds,
+          const StopSignals& signals, DemoScreen& screen)
+      : job_(job),
+        network_(network),
+        signals_(signals),
+        screen_(screen),
+        progress_file_(progress_path),
+        progress_(nodes, job.worker_count(), rounds) {}
+
+  // Until every training process has told its result.
+  absl::Status Train() {
+    while (!progress_.all_finished()) {
+      if (signals_.received()) return absl::CancelledError("interrupted");
+      if (absl::Status status = TakeProgress(); !status.ok()) return status;
+      if (absl::Status status = Tend(); !status.ok()) return status;
+      LookAround();
+      screen_.Update(progress_, network_state_, state_, Elapsed());
+    }
+    return absl::OkStatus();
+  }
+
+  // The bytes that went over the links until the end.
+  void TakeLastReports() {
+    const absl::Time deadline = absl::Now() + kLastReports;
+    while (absl::Now() < deadline && !signals_.received()) {
+      absl::SleepFor(kTick);
+      LookAround();
+    }
+    screen_.Finish(progress_, network_state_, Elapsed());
+  }
+
+  DemoResult TakeResult() { return {std::move(progress_), std::move(network_state_)}; }
+
+ private:
+  // Processes end without the network too. Its devices vanish a little before its own process has ended.
+  absl::Status Tend() {
+    const absl::Status job = job_.Tend();
+    const absl::Status network = network_.Check(job.ok() ? absl::ZeroDuration() : kNetworkEnds);
+    if (!network.ok()) return network;
+    progress_.SetProcesses(job_.failed_processes());
+    return job;
+  }
+
+  absl::Duration Elapsed() const { return absl::Now() - started_; }
+
+  absl::Status TakeProgress() {
+    absl::StatusOr<std::vector<TrainingProgress>> taken = job_.TakeProgress(signals_.fd(), kTick);
+    if (!taken.ok()) return taken.status();
+    for (const TrainingProgress& progress : *taken) {
+      progress_file_ << FormatProgress(progress) << "\n";
+      if (absl::Status status = progress_.Add(progress); !status.ok()) return status;
+    }
+    progress_file_.flush();
+    // After the last that they have told.
+    for (const int rank : job_.TakeLostWorkers()) progress_.Lose(rank);
+    return absl::OkStatus();
+  }
+
+  void LookAround() {
+    if (const std::optional<StatusView> status = job_.TakeStatus(); status.has_value()) {
+      state_ = StateOf(*status);
+      network_state_.Add(*status, Elapsed());
+    }
+    if (Elapsed() < next_wan_look_) return;
+    next_wan_look_ = Elapsed() + kWanInterval;
+    if (const std::optional<WanStatus> wan = network_.TakeWanStatus(); wan.has_value()) {
+      network_state_.Add(*wan, Elapsed());
+    }
+  }
+
+  DemoJob& job_;
+  const DemoNetwork& network_;
+  const StopSignals& signals_;
+  DemoScreen& screen_;
+  std::ofstream progress_file_;  // for those who watch the demo from outside
+  DemoProgress progress_;
+  DemoNetworkState network_state_;
+  const absl::Time started_ = absl::Now();
+  absl::Duration next_wan_look_;
+  std::string state_ = "waiting for the scheduler";
+};
+
+// Makes the demo known to others as long as it lives.
+class Announcement {
+ public:
+  explicit Announcement(const RunningJob& job) : directory_(job.directory), status_(WriteRunningJob(job)) {}
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+  ~Announcement() { RemoveRunningJob(directory_); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const std::string directory_;
+  const absl::Status status_;
+};
+
+// Returns a demo as `banyan chaos` sees it.
+RunningJob DemoAsRunningJob(const DemoJobOptions& options, const DemoNetwork& network, const WorkDirectory& directory) {
+  return {.directory = directory.path(),
+          .pid = getpid(),
+          .wan_directory = network.wan_directory(),
+          .progress_path = directory.File(kProgressFile),
+          .lost_after = options.lost_after};
+}
+
+// Returns what the training has come to. CANCELLED when a signal has ended it; UNAVAILABLE, with the end of its log,
+// when a process failed again and again. The directory has what `banyan chaos` looks for meanwhile. Nothing that it
+// started runs any more when it returns.
+absl::StatusOr<DemoResult> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
+                                   const DemoNetwork& network, const WorkDirectory& directory, DemoScreen& screen) {
+  const RunningJob running = DemoAsRunningJob(options, network, directory);
+  const Announcement announcement(running);
+  if (!announcement.status().ok()) return announcement.status();
+  absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options, network, directory);
+  if (!job.ok()) return job.status();
+  DemoRun run(**job, network, running.progress_path, static_cast<int>(options.nodes.size()), rounds, signals, screen);
+  if (absl::Status status = run.Train(); !status.ok()) return status;
+  run.TakeLastReports();
+  if (absl::Status status = (*job)->Stop(); !status.ok()) return status;
+  return run.TakeResult();
+}
+
+// Starts the desktop's browser (xdg-open), and does not wait for it. NOT_FOUND where there is no such program.
+absl::Status OpenBrowser(const std::string& url) {
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const auto forget_actions = absl::MakeCleanup([&actions] { posix_spawn_file_actions_destroy(&actions); });
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+  }
+  // It is to outlive Ctrl-C here, and to hear its own signals.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  const auto forget_attributes = absl::MakeCleanup([&attributes] { posix_spawnattr_destroy(&attributes); });
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+  std::string program = "xdg-open";
+  std::string argument = url;
+  char* const arguments[] = {program.data(), argument.data(), nullptr};
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, program.c_str(), &actions, &attributes, arguments, environ);
+  if (error == 0) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("cannot start a browser by xdg-open (Debian: xdg-utils): ",
+                                          std::strerror(error), "; open the page's address yourself"));
+}
 
 constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 1000;
@@ -240,16 +422,11 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   }
   if (flags.redraw_seconds < 0) flags.redraw_seconds = kRedrawSeconds;
   const absl::StatusOr<DemoResult> result = StartAndWatch(flags, err);
-  if (!result.ok()) {
-    err << "banyan demo: " << result.status().message() << "\n";
-    return kExitFailure;
-  }
+  if (!result.ok()) return line.Failure(result.status(), err);
   out << (flags.json ? SummaryJson(result->progress, result->network) : SummaryLine(result->progress, result->network))
       << "\n";
   const absl::Status status = CheckTraining(result->progress, LeastAccuracy(flags));
-  if (status.ok()) return kExitSuccess;
-  err << "banyan demo: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace banyan

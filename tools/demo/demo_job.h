@@ -17,7 +17,7 @@
 #include "posix/work_directory.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
-#include "tools/demo/demo_process.h"
+#include "tools/demo/demo_progress.h"
 #include "tools/reports/status_view.h"
 #include "tools/reports/training_progress.h"
 #include "tools/supervision/process_record.h"

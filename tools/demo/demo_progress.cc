@@ -4,9 +4,24 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "core/check.h"
 
 namespace banyan {
+
+absl::Status CheckTraining(const DemoProgress& progress, double least_accuracy) {
+  if (!progress.replicas_identical()) {
+    return absl::DataLossError("expected identical replicas, and the training processes ended with different ones");
+  }
+  const std::optional<double> accuracy = progress.accuracy();
+  if (!accuracy.has_value()) {
+    return absl::OutOfRangeError(absl::StrFormat(
+        "expected a test accuracy of at least %.3f, and no training process measured one", least_accuracy));
+  }
+  if (*accuracy >= least_accuracy) return absl::OkStatus();
+  return absl::OutOfRangeError(absl::StrFormat(
+      "expected a test accuracy of at least %.3f (--least-accuracy), reached %.3f", least_accuracy, *accuracy));
+}
 
 DemoProgress::DemoProgress(int nodes, int workers, int64_t rounds)
     : nodes_(nodes), workers_(workers), rounds_(rounds), by_rank_(static_cast<size_t>(workers)) {

@@ -1,24 +1,35 @@
-// The demo's knowledge of a training job while it runs: rounds, losses, synchronisation times, results, processes that
-// have failed. Pure; thread-compatible.
-//
-// A worker that has died is waited for by nobody. It counts again from the first round on that it reports and that is
-// not finished.
+// How the training of a demo gets on, and what it must come to.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
 #define BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "tools/demo/demo_process.h"
 #include "tools/reports/training_progress.h"
 
 namespace banyan {
 
+// A process of the demo that has failed at least once. Value.
+struct DemoProcess {
+  std::string name;  // "node n3"
+  int failures = 0;
+  bool is_up = false;   // runs again
+  std::string failure;  // the last one: "signal 9 (Killed)"
+
+  friend bool operator==(const DemoProcess&, const DemoProcess&) = default;
+};
+
+// The demo's knowledge of a training job while it runs: rounds, losses, synchronisation times, results, processes that
+// have failed. Pure; thread-compatible.
+//
+// A worker that has died is waited for by nobody. It counts again from the first round on that it reports and that is
+// not finished.
 class DemoProgress {
  public:
   // REQUIRES: nodes > 0, workers > 0.
@@ -83,6 +94,11 @@ class DemoProgress {
   std::map<int, TrainingResult> results_;
   std::vector<DemoProcess> processes_;
 };
+
+// Checks that all replicas are identical and that the test accuracy is at least `least_accuracy`, a part of 1.
+// DATA_LOSS tells of replicas that differ, OUT_OF_RANGE names the accuracy that was expected and the one that was
+// reached. REQUIRES: progress.all_finished().
+absl::Status CheckTraining(const DemoProgress& progress, double least_accuracy);
 
 }  // namespace banyan
 

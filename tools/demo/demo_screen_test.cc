@@ -1,9 +1,8 @@
-#include "tools/demo/demo_screen.h"
-
 #include <sstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/demo/demo_dashboard.h"
 
 namespace banyan {
 namespace {

@@ -1,11 +1,10 @@
-#include "tools/demo/fault_routes.h"
-
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/demo/demo_page.h"
 
 namespace banyan {
 namespace {

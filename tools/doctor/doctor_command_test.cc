@@ -1,5 +1,3 @@
-#include "tools/doctor/doctor_command.h"
-
 #include <sys/stat.h>
 
 #include <fstream>
@@ -9,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/commands.h"
 
 namespace banyan {
 namespace {

@@ -22,8 +22,8 @@
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
 #include "posix/port_reservation.h"
-#include "tools/doctor/doctor_command.h"
-#include "tools/doctor/host_facts.h"
+#include "tools/commands.h"
+#include "tools/doctor/host_checks.h"
 #include "tools/doctor/tcp_address.h"
 
 namespace banyan {

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
-#include "tools/doctor/path_facts.h"
+#include "tools/doctor/path_checks.h"
 #include "tools/doctor/site_report.h"
 #include "tools/doctor/tcp_address.h"
 

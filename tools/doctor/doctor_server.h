@@ -32,8 +32,8 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "posix/file_descriptor.h"
-#include "tools/doctor/check_result.h"
 #include "tools/doctor/doctor_stream.h"
+#include "tools/doctor/site_report.h"
 
 namespace banyan {
 

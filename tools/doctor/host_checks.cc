@@ -1,14 +1,92 @@
 #include "tools/doctor/host_checks.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "access/key_file.h"
+#include "core/printable.h"
+#include "posix/child_process.h"
+#include "posix/memory_limit.h"
+#include "posix/work_directory.h"
 #include "runtime/transport/congestion_control.h"
 
 namespace banyan {
+
+// --- what is known about this machine ---
+
+namespace {
+
+constexpr int64_t kKibibyte = 1024;
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<std::string> Words(const std::string& path) {
+  return absl::StrSplit(ReadAll(path), absl::ByAnyChar(" \t\n"), absl::SkipEmpty());
+}
+
+// Returns the `index`-th number of a file of numbers.
+std::optional<int64_t> NumberIn(const std::string& path, size_t index = 0) {
+  const std::vector<std::string> words = Words(path);
+  int64_t number = 0;
+  if (index >= words.size() || !absl::SimpleAtoi(words[index], &number)) return std::nullopt;
+  return number;
+}
+
+std::optional<int64_t> AvailableMemory(const std::string& path) {
+  const std::vector<std::string> words = Words(path);
+  const auto label = std::find(words.begin(), words.end(), "MemAvailable:");
+  int64_t kibibytes = 0;
+  if (words.end() - label < 2 || !absl::SimpleAtoi(*(label + 1), &kibibytes)) return std::nullopt;
+  return kibibytes * kKibibyte;
+}
+
+std::optional<int64_t> DescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
+  // Daemons raise theirs to the hard one.
+  return static_cast<int64_t>(limit.rlim_max);
+}
+
+}  // namespace
+
+HostFacts ReadHostFacts(const std::string& root) {
+  const std::string net = root + "/proc/sys/net/ipv4/";
+  HostFacts facts;
+  const std::vector<std::string> current = Words(net + "tcp_congestion_control");
+  if (!current.empty()) facts.congestion_control = current[0];
+  for (const std::string& name : Words(net + "tcp_available_congestion_control"))
+    facts.congestion_controls.insert(name);
+  facts.most_send_buffer_bytes = NumberIn(net + "tcp_wmem", 2);
+  facts.most_receive_buffer_bytes = NumberIn(net + "tcp_rmem", 2);
+  facts.mtu_probing = NumberIn(net + "tcp_mtu_probing");
+  facts.descriptors = DescriptorLimit();
+  facts.mappings = NumberIn(root + "/proc/sys/vm/max_map_count");
+  facts.available_memory_bytes = AvailableMemory(root + "/proc/meminfo");
+  if (const auto limit = FindMemoryLimit(root); limit.has_value()) facts.memory_limit_bytes = limit->bytes;
+  facts.has_ipv6 = !ReadAll(root + "/proc/net/if_inet6").empty();
+  return facts;
+}
+
+// --- whether it will do ---
+
 namespace {
 
 std::string Megabytes(int64_t bytes) { return absl::StrFormat("%.1f MB", static_cast<double>(bytes) / 1e6); }
@@ -82,6 +160,166 @@ CheckResults CheckHost(const HostFacts& facts, const HostNeeds& needs) {
     Add(results, "ipv6", facts.has_ipv6, facts.has_ipv6 ? "is there" : "is off",
         "the overlay has IPv6 addresses: sysctl net.ipv6.conf.all.disable_ipv6=0, or give IPv4 ones");
   }
+  return results;
+}
+
+// --- the daemon's key ---
+
+CheckResult CheckKey(const OverlayConfig& overlay, const std::string& site, const std::vector<std::string>& folders) {
+  const auto node = std::find_if(overlay.nodes.begin(), overlay.nodes.end(),
+                                 [&site](const NodeConfig& candidate) { return candidate.name == site; });
+  const std::string& listed = node == overlay.nodes.end() ? overlay.scheduler.public_key : node->public_key;
+  const std::string path = FindKeyFile(folders, site);
+  if (listed.empty()) {
+    return {
+        "key", true,
+        absl::StrCat("the overlay lists none for ", site,
+                     ": reached from other machines, its daemon starts with --insecure alone; `banyan keygen --all` "
+                     "makes the keys of a job")};
+  }
+  if (path.empty()) {
+    return {"key", false,
+            absl::StrCat("the overlay lists one for ", site, ", and there is no ", site, ".key in ",
+                         absl::StrJoin(folders, ", "), "; bring it here, or start the daemon with --key")};
+  }
+  const absl::StatusOr<KeyFile> file = ReadKeyFile(path);
+  if (!file.ok()) return {"key", false, std::string(file.status().message())};
+  if (file->keys.public_key == listed) return {"key", true, absl::StrCat(path, " is that which the overlay lists")};
+  const auto owner = std::find_if(overlay.nodes.begin(), overlay.nodes.end(), [&file](const NodeConfig& candidate) {
+    return candidate.public_key == file->keys.public_key;
+  });
+  return {"key", false,
+          absl::StrCat(path, " is not that which the overlay lists for ", site,
+                       owner == overlay.nodes.end() ? "" : absl::StrCat(", but that of ", owner->name),
+                       "; bring the right one, or list this one: public_key: '", file->keys.public_key, "'")};
+}
+
+// --- the clock ---
+
+namespace {
+
+// chronyc itself gives up after some seconds when nobody answers.
+constexpr absl::Duration kPatience = absl::Seconds(15);
+constexpr size_t kFields = 14;
+constexpr size_t kMostShown = 200;
+
+constexpr char kInstall[] =
+    "to compare the times in the logs of several sites, install chrony (apt-get install chrony), put "
+    "deploy/chrony/node.conf with the scheduler's address into "
+    "/etc/chrony/conf.d/ (on the scheduler's machine: deploy/chrony/scheduler.conf), then: systemctl restart chrony";
+constexpr char kStart[] = "start it: systemctl enable --now chrony; its log: journalctl -u chrony";
+constexpr char kWait[] =
+    "wait some seconds after a start (chronyc waitsync 30), look whether `chronyc sources` shows the scheduler's "
+    "machine "
+    "(deploy/chrony/node.conf), whether that one allows this one (deploy/chrony/scheduler.conf), and whether the "
+    "firewalls let UDP port 123 through";
+
+// What a program has said, and whether it ended well.
+struct Answer {
+  bool ok = false;
+  std::string text;
+};
+
+absl::StatusOr<Answer> AskChrony(const std::string& chronyc) {
+  const absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-doctor");
+  if (!directory.ok()) return directory.status();
+  ChildProcessOptions options;
+  options.name = "chronyc";
+  options.arguments = {chronyc, "-c", "tracking"};
+  options.log_path = (*directory)->File("log");
+  options.capture_output = true;
+  const absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(options);
+  if (!child.ok()) return child.status();
+  // What it says fits into the pipe.
+  if (!(*child)->WaitUntilEnded(kPatience)) {
+    return absl::DeadlineExceededError(absl::StrCat("no end within ", absl::FormatDuration(kPatience)));
+  }
+  Answer answer;
+  answer.ok = (*child)->failure().empty();
+  answer.text = absl::StrJoin((*child)->TakeLines(), "\n");
+  if (answer.text.empty()) answer.text = (*child)->LogTail(1);
+  return answer;
+}
+
+std::string Shown(const std::string& text) { return EscapeUnprintable(text.substr(0, kMostShown)); }
+
+std::string Milliseconds(absl::Duration duration) {
+  return absl::StrFormat("%.3f ms", absl::ToDoubleMilliseconds(duration));
+}
+
+CheckResult Check(const char* name, bool ok, const std::string& found, const std::string& fix) {
+  return {name, ok, ok ? found : absl::StrCat(found, "; ", fix)};
+}
+
+CheckResults CheckTracking(const ClockTracking& tracking, absl::Duration max_offset) {
+  CheckResults results;
+  const bool is_synchronised = tracking.stratum > 0 && tracking.leap != "Not synchronised";
+  results.push_back(
+      Check("synchronised", is_synchronised,
+            is_synchronised
+                ? absl::StrCat("follows ", tracking.reference.empty() ? "this machine's own clock" : tracking.reference,
+                               " at stratum ", tracking.stratum, ", leap status ", tracking.leap)
+                : "the clock follows nobody yet",
+            kWait));
+  if (!is_synchronised) return results;
+  const std::string bound = absl::StrCat("expected ", Milliseconds(max_offset), " at most");
+  results.push_back(Check(
+      "offset", tracking.offset <= max_offset, absl::StrCat("the clock is off by ", Milliseconds(tracking.offset)),
+      absl::StrCat(bound,
+                   ": wait while chrony corrects it (chronyc waitsync 30 0.001), or correct it at once: "
+                   "chronyc makestep")));
+  results.push_back(Check(
+      "dispersion", tracking.root_dispersion <= max_offset,
+      absl::StrCat("which chrony knows to ", Milliseconds(tracking.root_dispersion), ", plus at most half of the ",
+                   Milliseconds(tracking.root_delay), " to the reference and back"),
+      absl::StrCat(bound, ": it grows while the reference does not answer; see `chronyc sources`, and ", kWait)));
+  return results;
+}
+
+}  // namespace
+
+absl::StatusOr<ClockTracking> ParseTracking(absl::string_view line) {
+  const std::vector<std::string> fields = absl::StrSplit(line, ',');
+  const auto refuse = [&line] {
+    return absl::InvalidArgumentError(absl::StrCat("expected the ", kFields, " fields of `chronyc -c tracking`, got '",
+                                                   Shown(std::string(line)), "'"));
+  };
+  if (fields.size() != kFields) return refuse();
+  ClockTracking tracking;
+  double offset = 0, root_delay = 0, root_dispersion = 0;
+  if (!absl::SimpleAtoi(fields[2], &tracking.stratum) || !absl::SimpleAtod(fields[4], &offset) ||
+      !absl::SimpleAtod(fields[10], &root_delay) || !absl::SimpleAtod(fields[11], &root_dispersion) ||
+      std::isnan(offset) || std::isnan(root_delay) || std::isnan(root_dispersion)) {
+    return refuse();
+  }
+  tracking.reference = EscapeUnprintable(fields[1]);
+  tracking.offset = absl::Seconds(std::abs(offset));
+  tracking.root_delay = absl::Seconds(root_delay);
+  tracking.root_dispersion = absl::Seconds(root_dispersion);
+  tracking.leap = EscapeUnprintable(fields[13]);
+  return tracking;
+}
+
+CheckResults CheckClock(const std::string& chronyc, absl::Duration max_offset) {
+  const bool exists = access(chronyc.c_str(), X_OK) == 0;
+  // Without it all runs as well.
+  if (!exists) return {{"chrony", true, absl::StrCat("there is no ", chronyc, ", and Banyan needs none; ", kInstall)}};
+  CheckResults results = {{"chrony", true, absl::StrCat("found ", chronyc)}};
+  const absl::StatusOr<Answer> answer = AskChrony(chronyc);
+  const bool is_running = answer.ok() && answer->ok;
+  results.push_back(Check("daemon", is_running,
+                          is_running ? "chronyd runs"
+                                     : absl::StrCat("chronyd does not answer: ",
+                                                    Shown(answer.ok() ? answer->text : answer.status().ToString())),
+                          kStart));
+  if (!is_running) return results;
+  const absl::StatusOr<ClockTracking> tracking = ParseTracking(answer->text);
+  if (!tracking.ok()) {
+    results.push_back(Check("tracking", false, std::string(tracking.status().message()),
+                            absl::StrCat("is ", chronyc, " that of chrony 2.x to 4.x?")));
+    return results;
+  }
+  for (CheckResult& result : CheckTracking(*tracking, max_offset)) results.push_back(std::move(result));
   return results;
 }
 

@@ -1,10 +1,9 @@
-#include "tools/doctor/host_facts.h"
-
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "tools/doctor/host_checks.h"
 
 namespace banyan {
 namespace {

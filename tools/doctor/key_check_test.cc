@@ -1,5 +1,3 @@
-#include "tools/doctor/key_check.h"
-
 #include <fstream>
 #include <memory>
 
@@ -8,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/work_directory.h"
+#include "tools/doctor/host_checks.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "tools/doctor/path_facts.h"
+#include "tools/doctor/path_checks.h"
 
 namespace banyan {
 

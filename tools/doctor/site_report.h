@@ -1,5 +1,5 @@
-// What a site's doctor tells another one of what it has found: the text in which it travels. Pure functions;
-// thread-safe.
+// What checks of `banyan doctor` have found, and the text in which a site's doctor tells it to another one. Values and
+// pure functions.
 //
 // A line for each check: "ok" or "fix", its name, value and text, with tabs in between.
 #ifndef BANYAN_TOOLS_DOCTOR_SITE_REPORT_H_
@@ -7,12 +7,21 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "tools/doctor/check_result.h"
 
 namespace banyan {
+
+struct CheckResult {
+  std::string name;  // without spaces: the subject, and where there are several of it a colon and which one
+  bool ok = false;
+  std::string text;        // what was found; what to do when it is not ok
+  std::string value = {};  // the same in a word or a number, for a table; empty where there is none
+};
+
+using CheckResults = std::vector<CheckResult>;
 
 inline constexpr int64_t kMostReportBytes = 1 << 20;
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/json_writer.h"
-#include "tools/doctor/check_result.h"
+#include "tools/doctor/site_report.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "tools/flags/key_flags.h"
-
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -7,6 +5,7 @@
 #include "access/exposure.h"
 #include "access/key_file.h"
 #include "posix/secret_memory.h"
+#include "tools/flags/shared_flags.h"
 
 namespace banyan {
 

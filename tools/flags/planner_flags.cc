@@ -1,10 +1,9 @@
-#include "tools/flags/planner_flags.h"
-
 #include <cstdint>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "core/quantity.h"
+#include "tools/flags/shared_flags.h"
 #include "topology/overlay/overlay_topology.h"
 #include "topology/planner_factory.h"
 

@@ -1,10 +1,9 @@
-#include "tools/flags/planner_flags.h"
-
 #include <sstream>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/flags/shared_flags.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "tools/flags/scheduler_flag.h"
-
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "tools/flags/shared_flags.h"
 #include "topology/overlay/overlay_address.h"
 
 namespace banyan {

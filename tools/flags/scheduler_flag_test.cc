@@ -1,9 +1,8 @@
-#include "tools/flags/scheduler_flag.h"
-
 #include <sstream>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/flags/shared_flags.h"
 
 namespace banyan {
 namespace {

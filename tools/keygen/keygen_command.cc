@@ -1,5 +1,3 @@
-#include "tools/keygen/keygen_command.h"
-
 #include <optional>
 #include <string>
 
@@ -11,6 +9,7 @@
 #include "posix/secret_memory.h"
 #include "proto/access_list.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/keygen/job_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
@@ -76,9 +75,7 @@ int KeygenCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   }
   KeepMemorySecret();
   const absl::Status status = flags.overlay.empty() ? MakeOne(flags, out) : MakeAll(flags, out);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan keygen: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace banyan

@@ -1,5 +1,3 @@
-#include "tools/keygen/keygen_command.h"
-
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/work_directory.h"
+#include "tools/commands.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

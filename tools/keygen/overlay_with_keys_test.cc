@@ -1,10 +1,9 @@
-#include "tools/keygen/overlay_with_keys.h"
-
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/keygen/job_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

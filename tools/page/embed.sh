@@ -13,7 +13,7 @@ array() {
 row() { echo "      {\"$1\", \"$2; charset=utf-8\", {reinterpret_cast<const char*>($3), sizeof $3}},"; }
 
 echo '// Made by embed.sh.'
-echo '#include "tools/page/page_files.h"'
+echo '#include "tools/page/job_page.h"'
 echo 'namespace banyan {'
 echo 'namespace {'
 array kHtml "$1"

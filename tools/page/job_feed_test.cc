@@ -1,11 +1,10 @@
-#include "tools/page/job_feed.h"
-
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/page/job_page.h"
 
 namespace banyan {
 namespace {

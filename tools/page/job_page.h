@@ -1,7 +1,4 @@
-// A job over HTTP: its page, its status, events of it, metrics, and orders of operators. It reads statuses and traces
-// on a thread of its own, since large ones take longer than a scheduler's protocol may wait. Thread-compatible, but
-// Take is for any thread. Invariants:
-// - At most one status and one trace wait to be read: newer ones take their places.
+// The page of a job, its files, and what feeds it.
 #ifndef BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 #define BANYAN_TOOLS_PAGE_JOB_PAGE_H_
 
@@ -15,17 +12,63 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "core/time.h"
 #include "proto/message.h"
+#include "runtime/http/http_route.h"
 #include "runtime/metrics/metrics_page.h"
 #include "tools/daemon/daemon_log.h"
-#include "tools/page/job_feed.h"
+#include "tools/page/job_history.h"
 #include "tools/page/operator_routes.h"
 #include "tools/page/order_desk.h"
 #include "tools/trace/record_gatherer.h"
 
 namespace banyan {
 
+// A file of the page, as the build bundles them (BUILD of this folder).
+struct PageFile {
+  const char* path;  // at which it is served
+  const char* content_type;
+  absl::string_view bytes;
+};
+
+std::vector<PageFile> PageFiles();
+
+// What a job's page is fed with: the newest status, and what became of the job before. One thread sets, any reads.
+// Invariants:
+// - A status is kept as the scheduler encoded it: `banyan status --json`, /api/status and the page are told the same.
+class JobFeed {
+ public:
+  // Takes the status that came at `now`, as JSON. Text that is none still shows at /api/status.
+  void Set(const std::string& json, absl::Time now);
+
+  // Takes the newest traced round, as JSON.
+  void SetTrace(std::string json);
+
+  // The newest, as it came; nullptr before the first.
+  std::shared_ptr<const std::string> Status() const;
+  // For a stream of events: `history`, which is JobHistory::JsonSince, `status` and `trace`, where they are new;
+  // otherwise `beat`, by which a reader knows that the scheduler was heard again.
+  std::string NextEvents(uint64_t& place) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const std::string> status_;  // guarded by mutex_; shared with readers while the next takes its place
+  uint64_t heard_ = 0;                         // guarded by mutex_; statuses and traces so far
+  uint64_t changed_at_ = 0;                    // guarded by mutex_; the last of them that differed from the one before
+  JobHistory history_;                         // guarded by mutex_
+  std::string trace_;                          // guarded by mutex_
+  uint64_t traced_at_ = 0;                     // guarded by mutex_; as changed_at_
+};
+
+// The page at /, its script and style, /api/status and /api/events. `feed` outlives their server.
+std::vector<HttpRoute> JobPageRoutes(const JobFeed* feed);
+
+// A job over HTTP: its page, its status, events of it, metrics, and orders of operators. It reads statuses and traces
+// on a thread of its own, since large ones take longer than a scheduler's protocol may wait. Thread-compatible, but
+// Take is for any thread. Invariants:
+// - At most one status and one trace wait to be read: newer ones take their places.
 class JobPage {
  public:
   // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their

@@ -1,7 +1,6 @@
-#include "tools/supervision/restart_budget.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/supervision/supervised_process.h"
 
 namespace banyan {
 namespace {

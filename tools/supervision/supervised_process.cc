@@ -25,6 +25,13 @@ bool IsSignal(const std::string& failure, int signal) {
 
 }  // namespace
 
+std::optional<absl::Duration> RestartBudget::OnFailure(absl::Duration lifetime, bool was_killed) {
+  if (was_killed) return kFirstPause;
+  failures_in_a_row_ = lifetime < kShortLife ? failures_in_a_row_ + 1 : 1;
+  if (failures_in_a_row_ >= kMostFailures) return std::nullopt;
+  return kFirstPause * (1 << (failures_in_a_row_ - 1));
+}
+
 absl::StatusOr<std::unique_ptr<SupervisedProcess>> SupervisedProcess::Start(const SupervisionOptions& options) {
   std::unique_ptr<SupervisedProcess> process(new SupervisedProcess(options));
   if (absl::Status status = process->StartChild(); !status.ok()) return status;

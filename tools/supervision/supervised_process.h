@@ -1,10 +1,9 @@
-// A process that is started again when it fails, in the same way and after a short pause, as a service manager would.
-// Exit code 0 means that it is done, exit code 2 that it was called wrongly, which no other start mends. It never
-// outlives the object. Thread-compatible; the thread that calls Start and Tend must live as long.
+// Processes that are started again when they fail, and how often they are.
 #ifndef BANYAN_TOOLS_SUPERVISION_SUPERVISED_PROCESS_H_
 #define BANYAN_TOOLS_SUPERVISION_SUPERVISED_PROCESS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +13,33 @@
 #include "core/time.h"
 #include "posix/child_process.h"
 #include "tools/supervision/process_record.h"
-#include "tools/supervision/restart_budget.h"
 
 namespace banyan {
+
+// Decides whether a process that has failed is started again, and when. Pure; thread-compatible; owned by whoever
+// supervises the process.
+//
+// Invariants:
+// - a process that runs for kShortLife between failures is started again for ever;
+// - one that fails kMostFailures times in a row, each time sooner than that, is given up; the pauses between double;
+// - who is killed from outside (SIGKILL) has not failed by itself, and such an end is not counted.
+class RestartBudget {
+ public:
+  static constexpr absl::Duration kFirstPause = absl::Milliseconds(500);
+  static constexpr absl::Duration kShortLife = absl::Seconds(10);
+  static constexpr int kMostFailures = 5;
+
+  // The process has failed after `lifetime`. Returns how long to wait before the next start; nothing when it is given
+  // up.
+  std::optional<absl::Duration> OnFailure(absl::Duration lifetime, bool was_killed);
+  // Forgets failures that were another's fault.
+  void Forgive() { failures_in_a_row_ = 0; }
+
+  int failures_in_a_row() const { return failures_in_a_row_; }
+
+ private:
+  int failures_in_a_row_ = 0;
+};
 
 struct SupervisionOptions {
   ChildProcessOptions process;  // later starts go on with the log of the first
@@ -26,6 +49,9 @@ struct SupervisionOptions {
   ProcessRecords records{""};  // where it is recorded
 };
 
+// A process that is started again when it fails, in the same way and after a short pause, as a service manager would.
+// Exit code 0 means that it is done, exit code 2 that it was called wrongly, which no other start mends. It never
+// outlives the object. Thread-compatible; the thread that calls Start and Tend must live as long.
 class SupervisedProcess {
  public:
   static absl::StatusOr<std::unique_ptr<SupervisedProcess>> Start(const SupervisionOptions& options);

@@ -1,5 +1,3 @@
-#include "tools/terminal/command_arguments.h"
-
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/work_directory.h"
+#include "tools/terminal/main_support.h"
 
 namespace banyan {
 namespace {

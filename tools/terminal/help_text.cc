@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "core/version.h"
+#include "proto/peer_messages.h"
 
 namespace banyan {
 namespace {
@@ -13,6 +15,8 @@ constexpr size_t kMargin = 2;
 constexpr size_t kWidestName = 24;
 
 }  // namespace
+
+std::string VersionText() { return absl::StrCat("banyan ", kVersion, " (protocol ", kProtocolVersion, ")\n"); }
 
 std::string Wrap(const std::vector<std::string>& words, size_t used, size_t indentation) {
   std::string text;

@@ -11,6 +11,10 @@
 
 namespace banyan {
 
+// Says which Banyan this is: "banyan 0.1.0 (protocol 7)" and a line's end: the release, and what its processes speak
+// with each other.
+std::string VersionText();
+
 inline constexpr size_t kHelpColumns = 80;
 
 // `words` with single spaces between, in lines that start with `indentation` spaces but for the first, which starts

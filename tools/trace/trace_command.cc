@@ -1,8 +1,7 @@
-#include "tools/trace/trace_command.h"
-
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -12,12 +11,14 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "proto/tracing/trace_messages.h"
+#include "runtime/transport/security_options.h"
 #include "tools/command_line.h"
-#include "tools/flags/key_flags.h"
-#include "tools/flags/scheduler_flag.h"
+#include "tools/commands.h"
+#include "tools/flags/shared_flags.h"
 #include "tools/reports/trace_report.h"
+#include "tools/scheduler_probe.h"
+#include "tools/trace/record_gatherer.h"
 #include "tools/trace/records_file.h"
-#include "tools/trace/trace_question.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "tracing/critical_path.h"
@@ -25,6 +26,37 @@
 
 namespace banyan {
 namespace {
+
+// Beyond the time for which rounds are noted: for nodes to say that they do, and for their pieces.
+constexpr absl::Duration kGrace = absl::Minutes(1);
+// Where no scheduler is, nobody waits so long.
+constexpr absl::Duration kConnectPatience = absl::Seconds(5);
+
+// Returns what the scheduler's nodes have noted, of whichever of `schedulers` leads. UNAVAILABLE when no answer comes,
+// FAILED_PRECONDITION when the scheduler refuses, RESOURCE_EXHAUSTED when it sends more than was asked for, CANCELLED
+// after Ctrl-C.
+absl::StatusOr<GatheredRecords> AskForTrace(const std::vector<std::string>& schedulers,
+                                            std::optional<SecurityOptions> security, const TraceRounds& question) {
+  RecordGatherer gatherer;
+  SchedulerProbeOptions probe;
+  probe.schedulers = schedulers;
+  probe.security = std::move(security);
+  probe.question = question;
+  probe.patience = question.patience + kGrace;
+  probe.connect_patience = kConnectPatience;
+  probe.on_answer = [&gatherer](const Message& message) {
+    if (const auto* piece = std::get_if<TracePiece>(&message)) gatherer.Take(*piece);
+    if (const auto* end = std::get_if<TraceEnd>(&message)) gatherer.End(*end);
+    return gatherer.is_over() || gatherer.is_too_much();
+  };
+  if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
+  if (gatherer.is_too_much()) {
+    return absl::ResourceExhaustedError(
+        "the scheduler sent more records than nodes were to note; is it another version?");
+  }
+  if (!gatherer.is_over()) return absl::CancelledError("stopped before the rounds were noted; nothing was written");
+  return gatherer.TakeAll();
+}
 
 constexpr double kLongestPatience = 3600;
 
@@ -143,9 +175,7 @@ int TraceCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   }
   absl::Status status = CheckWritable(flags.target);
   if (status.ok()) status = flags.records.empty() ? RunOnJob(flags, out) : RunOnFiles(flags, out);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan trace: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace banyan

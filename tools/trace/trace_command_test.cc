@@ -1,5 +1,3 @@
-#include "tools/trace/trace_command.h"
-
 #include <cstdint>
 #include <fstream>
 #include <memory>
@@ -13,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/commands.h"
 #include "tools/trace/records_file.h"
 #include "tracing/record_pieces.h"
 #include "tracing/testing/trace_schema.h"

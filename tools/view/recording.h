@@ -1,12 +1,11 @@
-// A recording of a job in a file: where its lines are and when they came. Statuses and traces stay in the file. A
-// value; thread-compatible. recording_line.h has the format. Invariants:
-// - At least one status is known, and the times of lines do not go back.
-// - At most kMostMoments of either kind, evenly over the file, and one line at a time, take memory.
+// Recordings of a job: their lines, who writes them, and who reads them.
 #ifndef BANYAN_TOOLS_VIEW_RECORDING_H_
 #define BANYAN_TOOLS_VIEW_RECORDING_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,9 +13,66 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "tools/reports/round_chart.h"
 
 namespace banyan {
 
+// Of a line. It rises with lines that older programs cannot read, and these say so then.
+inline constexpr int kStatusLineVersion = 1;
+inline constexpr int kTraceLineVersion = 2;
+
+// A line of a recording: the status of a job, as its scheduler encoded it, or the chart of a traced round, and when
+// that came. Each line says what it is, so that parts of a recording are recordings, too. Pure functions.
+struct RecordingLine {
+  double at_s = 0;         // since 1970, or since a simulation began
+  bool is_trace = false;   // else it is a status
+  absl::string_view json;  // of the status or of the chart; a part of the line
+};
+
+// Encodes {"banyan_recording": version, "at_s": .., "status": ..}, without an end of line. INVALID_ARGUMENT when the
+// status is no object of JSON on one line.
+absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status);
+
+// Encodes the same with "trace", in which tools/reports/round_chart.h has the chart.
+std::string MakeTraceLine(double at_s, const RoundChart& chart);
+
+// Decodes either, and checks all of it. INVALID_ARGUMENT says what was expected, what came and what to do.
+absl::StatusOr<RecordingLine> ReadRecordingLine(absl::string_view line);
+
+// Writes a recording, a line as each status and each trace comes. Thread-compatible.
+// Invariants:
+// - Whole lines reach the file one by one, so that a recorder that is killed leaves at most its last line in part.
+class RecordingWriter {
+ public:
+  // Replaces the file. UNAVAILABLE when it cannot be written.
+  static absl::StatusOr<std::unique_ptr<RecordingWriter>> Open(const std::string& path);
+
+  // Adds the status, as JSON, that came `at_s` seconds after 1970, or after a simulation began. What a clock that was
+  // set back says is taken as the time of the entry before. INVALID_ARGUMENT when it is none; UNAVAILABLE when it
+  // cannot be written, and then the file has what came before.
+  absl::Status Add(double at_s, absl::string_view status);
+
+  // Adds a traced round, likewise.
+  absl::Status AddTrace(double at_s, const RoundChart& chart);
+
+ private:
+  explicit RecordingWriter(std::string path)
+      : path_(std::move(path)), file_(path_, std::ios::binary | std::ios::trunc) {}
+  // Returns the time of the next entry, where the clock says `at_s`.
+  double Advance(double at_s);
+  absl::Status Write(const std::string& line);
+  absl::Status CannotWrite() const;
+
+  const std::string path_;
+  std::ofstream file_;
+  double last_s_ = 0;  // of the newest entry
+};
+
+// A recording of a job in a file: where its lines are and when they came. Statuses and traces stay in the file. A
+// value; thread-compatible. Invariants:
+// - At least one status is known, and the times of lines do not go back.
+// - At most kMostMoments of either kind, evenly over the file, and one line at a time, take memory.
 class Recording {
  public:
   static constexpr size_t kMostMoments = size_t{1} << 17;  // a day and a half, each second

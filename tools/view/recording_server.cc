@@ -13,7 +13,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "tools/page/job_history.h"
-#include "tools/page/page_files.h"
+#include "tools/page/job_page.h"
 #include "tools/reports/status_view.h"
 
 namespace banyan {

@@ -12,8 +12,6 @@
 #include "gtest/gtest.h"
 #include "runtime/testing/testing_protocol.h"
 #include "tools/reports/round_chart.h"
-#include "tools/view/recording_line.h"
-#include "tools/view/recording_writer.h"
 #include "tools/view/simulation_recorder.h"
 
 namespace banyan {

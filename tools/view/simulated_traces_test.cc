@@ -1,9 +1,8 @@
-#include "tools/view/simulated_traces.h"
-
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/view/simulation_recorder.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "tools/view/view_command.h"
-
 #include <poll.h>
 
 #include <memory>
@@ -15,6 +13,7 @@
 #include "access/exposure.h"
 #include "posix/stop_signals.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/view/recording.h"
 #include "tools/view/recording_server.h"
 #include "topology/overlay/overlay_address.h"
@@ -80,9 +79,7 @@ int ViewCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
     return line.UsageError(absl::StrCat("--http: ", status.message()), err);
   }
   const absl::Status status = View(flags, out, err);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan view: " << status.message() << "\n";
-  return kExitFailure;
+  return status.ok() ? kExitSuccess : line.Failure(status, err);
 }
 
 }  // namespace banyan

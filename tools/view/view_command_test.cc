@@ -1,5 +1,3 @@
-#include "tools/view/view_command.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -16,9 +14,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/testing/http_get.h"
+#include "tools/commands.h"
 #include "tools/reports/round_chart.h"
 #include "tools/view/recording.h"
-#include "tools/view/recording_line.h"
 #include "tools/view/recording_server.h"
 
 namespace banyan {

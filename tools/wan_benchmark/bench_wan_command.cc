@@ -19,7 +19,7 @@
 #include "posix/stop_signals.h"
 #include "tools/command_line.h"
 #include "tools/emulated_wan.h"
-#include "tools/rate_range.h"
+#include "tools/flag_values.h"
 #include "tools/reports/gnuplot_run.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/contender.h"

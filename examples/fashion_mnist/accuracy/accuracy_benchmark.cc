@@ -17,7 +17,7 @@
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
-#include "tools/terminal/standard_output.h"
+#include "tools/terminal/main_support.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -16,7 +16,6 @@
 #include "examples/fashion_mnist/image_set.h"
 #include "examples/fashion_mnist/worker_training.h"
 #include "sim/processes/worker_listener.h"
-#include "sim/training/gradient_source.h"
 #include "sim/training/training_plan.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "topology/overlay/overlay_config.h"

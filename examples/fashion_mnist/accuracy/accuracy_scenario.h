@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "sim/training/rate_profile.h"
+#include "sim/runs/training_simulation.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "topology/overlay/overlay_config.h"
 

@@ -1,5 +1,5 @@
 // What breaks a demo, on its own page alone: kills a node, cuts a link, fills it with others' traffic. The token comes
-// with the address that the demo prints, behind the #. tools/demo/fault_routes.h has the paths.
+// with the address that the demo prints, behind the #. tools/demo/demo_page.h has the paths.
 import { Status } from "./status";
 import { byId } from "./dom";
 
