@@ -1,8 +1,7 @@
-#include "access/curve_keys.h"
-
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "access/key_file.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

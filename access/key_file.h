@@ -1,4 +1,5 @@
-// Files of secret keys: lines of `field: value`, readable by their owner alone. Pure but for the files.
+// Key pairs of CURVE (rfc.zeromq.org/spec/26), and files of secret keys: lines of `field: value`, readable by their
+// owner alone. Values; pure functions but for the files.
 #ifndef BANYAN_ACCESS_KEY_FILE_H_
 #define BANYAN_ACCESS_KEY_FILE_H_
 
@@ -8,9 +9,23 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "access/curve_keys.h"
 
 namespace banyan {
+
+// As text of 40 characters each (Z85).
+struct CurveKeys {
+  std::string public_key;
+  std::string secret_key;
+};
+
+// Makes a new pair, from the system's random numbers.
+CurveKeys MakeCurveKeys();
+
+// Returns the public key of a secret one. INVALID_ARGUMENT when it has not the form of a key.
+absl::StatusOr<std::string> PublicKeyOf(const std::string& secret_key);
+
+// Returns the key as text of its 32 bytes; empty for another number of bytes.
+std::string KeyText(absl::string_view bytes);
 
 struct KeyFile {
   CurveKeys keys;

@@ -1,8 +1,10 @@
 #include "compression/encoded_chunk.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "compression/codec.h"
 #include "compression/codec_registry.h"
+#include "compression/kernels/not_finite.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -105,7 +108,24 @@ bool TilesChunk(const EncodedChunk& chunk, int64_t chunk_elements) {
   return end == chunk_elements;
 }
 
+// Half a step beyond the largest number of the format: from here on values are rounded to infinity.
+constexpr float kEndOfHalves = 65520;
+constexpr float kEndOfBrainFloats = std::bit_cast<float>(uint32_t{0x7f7f8000});
+
+std::optional<float> EndOf(CodecId codec) {
+  if (codec == CodecId::kFp16) return kEndOfHalves;
+  if (codec == CodecId::kBf16) return kEndOfBrainFloats;
+  // The others scale by what is in the chunk, or keep float32.
+  return std::nullopt;
+}
+
 }  // namespace
+
+Encoding WithoutOverflow(Encoding encoding, absl::Span<const float> values) {
+  const std::optional<float> end = EndOf(encoding.codec);
+  if (end.has_value() && HasFiniteFrom(values, *end)) encoding.codec = CodecId::kFp32;
+  return encoding;
+}
 
 CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight) {
   EncodedChunk chunk;

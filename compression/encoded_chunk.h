@@ -55,6 +55,11 @@ class CheckedChunk {
   int64_t elements_ = 0;
 };
 
+// Returns the encoding, or one in kFp32 where the codec would make an infinity of a finite one of these values: a
+// sum on the way up may be far larger than the mean that comes of it, and a value that has become infinite there is
+// lost for all. What is not finite already makes no difference.
+Encoding WithoutOverflow(Encoding encoding, absl::Span<const float> values);
+
 // Encodes `values` as one chunk, as `encoding` says. REQUIRES: this program knows its codec.
 CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
 

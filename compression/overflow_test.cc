@@ -1,5 +1,3 @@
-#include "compression/overflow.h"
-
 #include <cmath>
 #include <limits>
 #include <vector>

@@ -1,7 +1,7 @@
-#include "posix/descriptor_limit.h"
-
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,5 @@
-#include "posix/mapping_limit.h"
-
 #include "gtest/gtest.h"
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

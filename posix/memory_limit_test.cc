@@ -1,5 +1,3 @@
-#include "posix/memory_limit.h"
-
 #include <sys/resource.h>
 
 #include <cstdlib>
@@ -8,6 +6,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "posix/peer_process.h"
-
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
-#include "posix/secret_memory.h"
-
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gtest/gtest.h"
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

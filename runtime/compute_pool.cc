@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 #include "protocol/event.h"
 #include "runtime/event_queue.h"
 

@@ -20,7 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 #include "protocol/action.h"
 #include "protocol/leadership.h"
 #include "protocol/protocol.h"

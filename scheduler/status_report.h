@@ -19,8 +19,8 @@
 #include "scheduler/precision/precision_control.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
-#include "topology/inference/shared_groups.h"
 #include "topology/inference/shared_ways.h"
+#include "topology/inference/sharing_inference.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 

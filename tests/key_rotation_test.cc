@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "access/curve_keys.h"
 #include "access/key_file.h"
 #include "gtest/gtest.h"
 #include "runtime/session/session.h"

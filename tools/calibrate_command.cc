@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "precision/calibration/detector_calibration.h"
-#include "precision/calibration/loss_list.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "topology/overlay/overlay_yaml.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "posix/descriptor_limit.h"
+#include "posix/process_limits.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"

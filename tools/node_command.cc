@@ -15,7 +15,7 @@
 #include "access/secret_file.h"
 #include "core/version.h"
 #include "node/node_core.h"
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 #include "posix/stop_signals.h"
 #include "posix/unix_socket.h"
 #include "runtime/compute_pool.h"

@@ -5,7 +5,6 @@
 #include "absl/status/statusor.h"
 #include "precision/preflight/preflight.h"
 #include "precision/profile/binding_proposal.h"
-#include "precision/profile/named_shape.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "topology/overlay/overlay_yaml.h"

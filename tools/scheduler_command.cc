@@ -18,7 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "access/secret_file.h"
 #include "core/version.h"
-#include "posix/secret_memory.h"
+#include "posix/process_limits.h"
 #include "posix/stop_signals.h"
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"

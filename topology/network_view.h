@@ -14,9 +14,15 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
-#include "topology/earth_position.h"
 
 namespace banyan {
+
+// Where a node stands, for pictures only: nothing is planned by it. A value.
+struct EarthPosition {
+  double latitude_degrees = 0;   // -90 to 90, north is positive
+  double longitude_degrees = 0;  // -180 to 180, east is positive
+  friend bool operator==(const EarthPosition&, const EarthPosition&) = default;
+};
 
 // The origin of a link's numbers: the configuration or nobody yet (believed), or measurements of chunks. These were on
 // a tree edge (primary) or on an auxiliary path (auxiliary).
@@ -109,6 +115,9 @@ class NetworkView {
   std::vector<size_t> shared_by_;     // positions in shared_, by link
   std::vector<size_t> first_shared_;  // of links_[i] in shared_by_; one more entry than links_
 };
+
+// Returns the positions in view.links() of a path's hops, in order; empty when one of them is no link of the view.
+std::optional<std::vector<size_t>> LinksOfPath(const std::vector<NodeId>& path, const NetworkView& view);
 
 }  // namespace banyan
 

@@ -1,7 +1,6 @@
-#include "topology/path_links.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/network_view.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,5 +1,4 @@
-// The interface of all planners: a network view in, a policy out. topology/planner_factory.h makes them by name.
-// Planners are stateless and pure; the same input gives the same policy.
+// What planners are told beside the network. A value; thread-compatible.
 #ifndef BANYAN_TOPOLOGY_PLANNER_H_
 #define BANYAN_TOPOLOGY_PLANNER_H_
 
@@ -9,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "core/ids.h"
 #include "topology/auxiliary_paths.h"
-#include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/planned_tensor.h"
 #include "topology/policy.h"
@@ -57,17 +54,6 @@ struct PlannerConfig {
 inline bool FitsTreesToModel(const PlannerConfig& config) {
   return config.planner == "packed" && !config.tensors.empty();
 }
-
-class Planner {
- public:
-  virtual ~Planner() = default;
-
-  // Returns trees over all nodes of `view`, with routes, shares by quality, rate and bound. Leaves to MakePolicy what
-  // config.shares and config.auxiliary ask for beyond that, and to the scheduler version, epoch and key table.
-  // FAILED_PRECONDITION when `view` is not connected in both directions. INVALID_ARGUMENT when it is empty or `config`
-  // does not fit it.
-  virtual absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const = 0;
-};
 
 }  // namespace banyan
 

@@ -186,9 +186,14 @@ TEST_P(PlannerConformanceTest, RefusesAnEmptyView) {
 INSTANTIATE_TEST_SUITE_P(All, PlannerConformanceTest, ::testing::ValuesIn(Setups()),
                          [](const ::testing::TestParamInfo<Setup>& info) { return info.param.name; });
 
-TEST(MakePlannerTest, KnowsItsNames) {
-  for (const std::string& name : PlannerNames()) EXPECT_TRUE(MakePlanner(name).ok()) << name;
-  EXPECT_EQ(MakePlanner("unpacked").status().code(), absl::StatusCode::kNotFound);
+TEST(MakePolicyTest, KnowsThePlannersByName) {
+  PlannerConfig config;
+  for (const std::string& name : PlannerNames()) {
+    config.planner = name;
+    EXPECT_NE(MakePolicy(TriangleNetwork(), config).status().code(), absl::StatusCode::kNotFound) << name;
+  }
+  config.planner = "unpacked";
+  EXPECT_EQ(MakePolicy(TriangleNetwork(), config).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
-// Planners by name, the configuration of a planner from an overlay, and policies from both. Pure functions.
+// The configuration of a planner from an overlay, and policies by it. Pure functions.
 #ifndef BANYAN_TOPOLOGY_PLANNER_FACTORY_H_
 #define BANYAN_TOPOLOGY_PLANNER_FACTORY_H_
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/planner.h"
@@ -15,20 +13,23 @@
 
 namespace banyan {
 
-// Returns the names that MakePlanner knows, for messages and help.
+// Returns the names of all planners, for messages and help.
 std::vector<std::string> PlannerNames();
-
-// Makes the planner called `name`. NOT_FOUND lists the known names.
-absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name);
 
 // Resolves the names in an overlay's `topology`, `multipath` and `chunks` sections. INVALID_ARGUMENT names the node
 // that `view` lacks.
 absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view);
 
-// Makes the planner that `config` names, runs it, and refines its policy (RefinePolicy). With fixed roots the policy
-// has one tree for each of them, in their order and with their shares. INVALID_ARGUMENT when the trees of planner
-// `custom` have other roots or shares.
+// Runs the planner that `config` names, and adds what `config` asks for beyond its trees: auxiliary paths, balanced
+// shares, and the rate with auxiliary paths. NOT_FOUND lists the known names; INVALID_ARGUMENT and FAILED_PRECONDITION
+// are as in planners/planners.h.
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config);
+
+// Gives the policy in use, of that configuration, the shares of trees and auxiliary paths that suit a network which has
+// changed since. Where the planner chooses shares by the links' rates together (packed, balanced shares), all shares
+// change. Elsewhere those of the auxiliary paths change, which have none beside packed trees for a model. Its
+// trees and paths stay, and its rates and round time are set (ValueOn).
+void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy);
 
 }  // namespace banyan
 

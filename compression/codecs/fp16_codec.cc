@@ -11,7 +11,7 @@ namespace {
 
 // Two bytes per element: one frame of little-endian IEEE 754 binary16, rounded to nearest even.
 // Error: relative, at most 2^-11 from 2^-14 to 65504, and at most 2^-25 absolute below; values from 65520 on become
-// infinity: chunks with such values are encoded otherwise (compression/overflow.h). Of rounding, hence biased for each
+// infinity: chunks with such values are encoded otherwise (WithoutOverflow). Of rounding, hence biased for each
 // element, but not in the mean over elements. Normalized mean squared error of Gaussian or Laplace values: below 2^-23.
 // Infinities and not-a-numbers stay. Stateless, hence thread-safe.
 class Fp16 : public OneFrameCodec {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "absl/strings/str_format.h"
-#include "compression/kernels/bit_writer.h"
 #include "compression/kernels/kernel_body.h"
+#include "compression/kernels/little_endian.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -1,6 +1,6 @@
-#include "compression/control/delay_monitor.h"
-
 #include <gtest/gtest.h>
+
+#include "compression/control/delay_adaptive_controller.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,6 @@
-#include "compression/control/fixed_controller.h"
-
 #include <gtest/gtest.h>
+
+#include "compression/control/ratio_controller.h"
 
 namespace banyan {
 namespace {

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "core/check.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 
@@ -41,6 +43,24 @@ class RatioController {
 inline double BoundedSeconds(absl::Duration duration) {
   return absl::ToDoubleSeconds(std::clamp(duration, absl::ZeroDuration(), absl::Hours(1'000'000)));
 }
+
+// The same ratio in every round: what adaptive controllers are compared with. Thread-compatible; owned by whoever
+// encodes for the uplink.
+class FixedController : public RatioController {
+ public:
+  using Config = FixedConfig;
+
+  // REQUIRES: CheckRatioControllerConfig passes.
+  explicit FixedController(const Config& config) : ratio_(config.ratio) {
+    BANYAN_CHECK(CheckRatioControllerConfig({.fixed = config}).ok());
+  }
+
+  void Observe(const RoundObservation&) override {}
+  double ratio() const override { return ratio_; }
+
+ private:
+  double ratio_;
+};
 
 }  // namespace banyan
 

@@ -2,8 +2,8 @@
 
 #include "compression/control/budget_controller.h"
 #include "compression/control/delay_adaptive_controller.h"
-#include "compression/control/fixed_controller.h"
 #include "compression/control/netsense_controller.h"
+#include "compression/control/ratio_controller.h"
 #include "core/check.h"
 #include "proto/compression/ratio_numbers.h"
 

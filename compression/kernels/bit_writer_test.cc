@@ -1,7 +1,6 @@
-#include "compression/kernels/bit_writer.h"
-
 #include <vector>
 
+#include "compression/kernels/little_endian.h"
 #include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "compression/element_types.h"
+#include "compression/encoded_chunk.h"
 #include "compression/error_feedback.h"
 #include "compression/kernels/vector_math.h"
 #include "compression/netsense_encoding.h"
-#include "compression/overflow.h"
 #include "compression/prune.h"
 #include "core/check.h"
 #include "xxhash.h"

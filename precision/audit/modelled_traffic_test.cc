@@ -1,5 +1,3 @@
-#include "precision/audit/modelled_traffic.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "precision/audit/modelled_traffic.h"
-
 namespace banyan {
 namespace {
 

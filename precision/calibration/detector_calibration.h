@@ -1,6 +1,6 @@
 // The detector's slack and threshold from the losses of past runs: of healthy ones, which must not make it fire, and of
 // harmed ones, which must (NEURON-Fabric, Wang, Huang and Lung, 2026, section 4.3, leaves the rule open). Pure
-// function.
+// functions.
 #ifndef BANYAN_PRECISION_CALIBRATION_DETECTOR_CALIBRATION_H_
 #define BANYAN_PRECISION_CALIBRATION_DETECTOR_CALIBRATION_H_
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "precision/profile/operating_profile.h"
 
 namespace banyan {
@@ -48,6 +49,11 @@ absl::StatusOr<Calibration> CalibrateDetector(const std::vector<std::vector<doub
 // Returns the file of an operating profile with this detector, to which whoever knows the workload adds the rest.
 std::string CalibratedProfileYaml(const std::string& name, const std::string& source, LowBitFamily family,
                                   const Calibration& calibration, const CalibrationOptions& options);
+
+// Reads the losses of a run, step by step, from the plain list in which a file tells them: one number a line, of which
+// the last word counts, as in `step 12 loss 0.53`. Empty lines and what follows a # do not count. INVALID_ARGUMENT
+// reads `file:line: what was expected, what came`. `nan` and `inf` are losses too.
+absl::StatusOr<std::vector<double>> ReadLossList(absl::string_view text, absl::string_view file_name);
 
 }  // namespace banyan
 

@@ -1,8 +1,8 @@
-#include "precision/calibration/loss_list.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "precision/calibration/detector_calibration.h"
 
 namespace banyan {
 namespace {

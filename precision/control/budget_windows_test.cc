@@ -1,6 +1,6 @@
-#include "precision/control/budget_windows.h"
-
 #include <gtest/gtest.h>
+
+#include "precision/control/supervisor.h"
 
 namespace banyan {
 namespace {

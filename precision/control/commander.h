@@ -7,13 +7,25 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "precision/control/loss_trend.h"
-#include "precision/control/scope_diagnostics.h"
 #include "precision/control/training_health.h"
 #include "precision/profile/operating_profile.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
+
+// What the gradients of all workers in the warm-up say of a scope: whether votes on them would mean anything.
+struct ScopeDiagnostics {
+  double sign_agreement = 1;  // mean share of workers on the stronger side, in [0.5, 1]
+  double near_zero = 0;       // share of values within sender_threshold times the mean magnitude
+  double cosine = 1;          // of the low-bit aggregate with the mean in full precision; 0 where either is all zeros
+};
+
+// Compares `gradients`, of one slice and one worker each. REQUIRES: at least one worker, all of one size.
+ScopeDiagnostics DiagnoseScope(absl::Span<const absl::Span<const float>> gradients, const VoteRules& rules);
 
 class Commander {
  public:

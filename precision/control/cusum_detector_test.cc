@@ -1,10 +1,9 @@
-#include "precision/control/cusum_detector.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "core/random.h"
+#include "precision/control/loss_trend.h"
 
 namespace banyan {
 namespace {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "precision/control/commander.h"
-#include "precision/control/route.h"
 #include "precision/control/supervisor.h"
 #include "precision/profile/operating_profile.h"
 #include "precision/profile/precision_binding.h"

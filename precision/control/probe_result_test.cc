@@ -1,6 +1,6 @@
-#include "precision/control/probe_result.h"
-
 #include <gtest/gtest.h>
+
+#include "precision/control/supervisor.h"
 
 namespace banyan {
 namespace {

@@ -1,8 +1,7 @@
-#include "precision/control/route_budget.h"
-
 #include <gtest/gtest.h>
 
 #include "core/random.h"
+#include "precision/control/supervisor.h"
 
 namespace banyan {
 namespace {

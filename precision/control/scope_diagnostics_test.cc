@@ -1,6 +1,6 @@
-#include "precision/control/scope_diagnostics.h"
-
 #include <gtest/gtest.h>
+
+#include "precision/control/commander.h"
 
 namespace banyan {
 namespace {

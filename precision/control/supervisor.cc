@@ -3,9 +3,133 @@
 #include <algorithm>
 #include <cmath>
 
-#include "precision/control/probe_result.h"
-
 namespace banyan {
+namespace {
+
+bool IsNoise(const Trigger& trigger, const ControlSettings& settings) {
+  return settings.noise_aware && !trigger.is_repeated &&
+         trigger.reached - trigger.threshold < settings.near_threshold * trigger.threshold &&
+         std::abs(trigger.rise) < settings.small_movement * trigger.slack;
+}
+
+int64_t PartOf(double part, int64_t steps) {
+  return std::max<int64_t>(1, std::llround(part * static_cast<double>(steps)));
+}
+
+// A reference is learned from so many healthy windows, and never taken for less than this: quiet runs have rests too.
+constexpr int64_t kWindowsToLearn = 2;
+constexpr double kLeastReference = 0.02;
+// The late phase takes back what this many times the reference shows.
+constexpr double kRestless = 2;
+
+}  // namespace
+
+double BudgetWindows::reference() const {
+  if (!settings_.learned_reference || healthy_windows_ < kWindowsToLearn) return settings_.late_reference;
+  return std::max(kLeastReference, healthy_sum_ / static_cast<double>(healthy_windows_));
+}
+
+double BudgetWindows::Step(const TrainingHealth& health, double part_of_threshold, double rise, bool fired,
+                           bool is_over_budget, double target) {
+  ++steps_;
+  fired_ = fired_ || fired;
+  over_budget_ = over_budget_ || is_over_budget;
+  most_of_threshold_ = std::max(most_of_threshold_, part_of_threshold);
+  loss_change_ += rise;
+  if (steps_ < settings_.window_steps) return target;
+  const double next = EndWindow(health, target);
+  updates_ += next != target ? 1 : 0;
+  steps_ = 0;
+  fired_ = over_budget_ = false;
+  most_of_threshold_ = loss_change_ = 0;
+  return next;
+}
+
+double BudgetWindows::EndWindow(const TrainingHealth& health, double target) {
+  const bool is_healthy = !fired_ && most_of_threshold_ < settings_.healthy_part && loss_change_ <= 0;
+  bool grows = is_healthy && settings_.may_grow;
+  bool shrinks = (fired_ || over_budget_) && settings_.may_shrink;
+  const bool is_late =
+      health.progress >= settings_.late_progress || health.learning_rate_fraction <= settings_.late_learning_rate;
+  if (settings_.late_guard && is_late) {
+    const double ratio = most_of_threshold_ / reference();
+    if (grows && ratio > settings_.late_ratio) {
+      grows = false;
+      ++late_guard_events_;
+    }
+    if (!shrinks && ratio > kRestless * settings_.late_ratio && settings_.may_shrink) {
+      shrinks = true;
+      ++late_guard_events_;
+    }
+  }
+  if (is_healthy) {
+    healthy_sum_ += most_of_threshold_;
+    ++healthy_windows_;
+  }
+  const double proposal = target + (shrinks ? -settings_.shrink_step : grows ? settings_.grow_step : 0);
+  const double smoothed = target + settings_.target_smoothing * (proposal - target);
+  return std::clamp(smoothed, std::min(settings_.least_target, bound_), bound_);
+}
+
+DetectorScale ScaleDetector(const DetectorProfile& profile, const RunningStatistics& rises,
+                            const ControlSettings& settings) {
+  DetectorScale scale{.slack = profile.slack, .threshold = profile.threshold};
+  const double needed = static_cast<double>(std::max<int64_t>(settings.confident_steps, 1));
+  scale.confidence = std::min(1.0, static_cast<double>(rises.count()) / needed);
+  if (settings.detector == DetectorSource::kProfile || rises.count() < 2) return scale;
+  // Without a slack in the profile there is no ratio to keep, and no region around it.
+  if (!(profile.slack > 0)) return scale;
+  const double own = std::max(rises.mean() + rises.deviation(), settings.least_tightening * profile.slack);
+  double factor = own / profile.slack;
+  if (settings.detector == DetectorSource::kTrustRegion) {
+    const double most = 1 + settings.trust_radius * scale.confidence;
+    scale.is_projected = factor > most;
+    factor = std::min(factor, most);
+  }
+  scale.slack = factor * profile.slack;
+  scale.threshold = factor * profile.threshold;
+  return scale;
+}
+
+RecoveryLength JudgeTrigger(const Trigger& trigger, const RecoveryProfile& recovery, const ControlSettings& settings) {
+  RecoveryLength length{.cooldown_steps = recovery.cooldown_steps, .readmission_steps = recovery.readmission_steps};
+  if (IsNoise(trigger, settings)) {
+    length.is_noise = true;
+    length.cooldown_steps = std::min(settings.short_cooldown_steps, recovery.cooldown_steps);
+    length.readmission_steps = 0;
+    return length;
+  }
+  if (settings.cooldown == CooldownRule::kLong && trigger.remaining_steps.has_value()) {
+    const int64_t all = trigger.done_steps.value_or(0) + *trigger.remaining_steps;
+    length.cooldown_steps = std::max(length.cooldown_steps, PartOf(settings.long_cooldown, all));
+  }
+  if (trigger.is_repeated) {
+    length.cooldown_steps = PartOf(recovery.guard_factor, length.cooldown_steps);
+  }
+  if (settings.cooldown == CooldownRule::kRunAware && trigger.remaining_steps.has_value()) {
+    const int64_t most = PartOf(settings.run_aware_cooldown, *trigger.remaining_steps);
+    length.cooldown_steps = std::min(length.cooldown_steps, most);
+  }
+  return length;
+}
+
+ProbeResult JudgeProbe(const ProbeEvidence& evidence, const DetectorScale& scale, const OperatingProfile& profile) {
+  const ControlSettings& settings = profile.controls;
+  ProbeResult result;
+  result.trigger_density =
+      std::min(1.0, static_cast<double>(evidence.triggers) / static_cast<double>(std::max<int64_t>(evidence.steps, 1)));
+  const double faster = std::max(0.0, evidence.mean_rise - evidence.warmup_rise);
+  const double slacks = faster == 0 ? 0 : scale.slack > 0 ? faster / scale.slack : HUGE_VAL;
+  const double target = profile.exposure.bound * scale.confidence * (1 - result.trigger_density) / (1 + slacks);
+  result.target = std::clamp(target, std::min(settings.least_target, profile.exposure.bound), profile.exposure.bound);
+  result.cooldown_steps = profile.recovery.cooldown_steps;
+  if (evidence.remaining_steps.has_value()) {
+    const double part = settings.probe_cooldown * static_cast<double>(*evidence.remaining_steps);
+    result.cooldown_steps = std::min(result.cooldown_steps, std::max<int64_t>(1, std::llround(part)));
+  }
+  result.readmission_steps = std::min(profile.recovery.readmission_steps, (result.cooldown_steps + 1) / 2);
+  return result;
+}
 
 Supervisor::Supervisor(const OperatingProfile& profile)
     : profile_(profile),

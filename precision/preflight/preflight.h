@@ -1,13 +1,15 @@
 // Holds a profile, a binding and a model's tensors against each other before a run takes them (NEURON-Fabric, Wang,
 // Huang and Lung, 2026, section 5.1). First what the files say: coverage, sensitive roles, family, share. Then what a
-// run would do with them: the stages of preflight_stages.h. Pure function.
+// run would do with them: its stages. Pure functions.
 #ifndef BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
 #define BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "precision/profile/named_shape.h"
+#include "precision/audit/route_audit.h"
+#include "precision/profile/binding_proposal.h"
 #include "precision/profile/operating_profile.h"
 #include "precision/profile/precision_binding.h"
 
@@ -41,6 +43,28 @@ PreflightReport RunPreflight(const PreflightInput& input);
 std::string PreflightText(const PreflightReport& report);
 // Returns it as one JSON object.
 std::string PreflightJson(const PreflightReport& report);
+
+// ---- the stages ----
+
+// One stage. Its routes are right where candidates of the profile's family have the one that the stage expects, and all
+// other slices are plain.
+struct PreflightStage {
+  std::string name;
+  bool is_right = true;
+  std::string detail;
+};
+
+struct PreflightRun {
+  std::vector<PreflightStage> stages;
+  RouteAudit audit;
+};
+
+// A warm-up that would take longer than kMostPreflightSteps is run as if it had so many.
+inline constexpr int64_t kMostPreflightSteps = 1000;
+
+// Runs a profile and a binding through the states of a run, with a healthy loss and workers that agree: the warm-up,
+// the admission, a forced veto, and its end. The very classes that decide in a run decide here.
+PreflightRun RunPreflightStages(const OperatingProfile& profile, const PrecisionBinding& binding);
 
 }  // namespace banyan
 

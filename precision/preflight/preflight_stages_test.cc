@@ -1,7 +1,7 @@
-#include "precision/preflight/preflight_stages.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "precision/preflight/preflight.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,6 @@
-#include "precision/profile/named_shape.h"
-
 #include <gtest/gtest.h>
+
+#include "precision/profile/binding_proposal.h"
 
 namespace banyan {
 namespace {

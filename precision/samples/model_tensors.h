@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "precision/profile/named_shape.h"
+#include "precision/profile/binding_proposal.h"
 
 namespace banyan {
 

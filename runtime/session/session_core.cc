@@ -10,7 +10,7 @@
 #include "absl/time/clock.h"
 #include "compression/kernels/not_finite.h"
 #include "core/time.h"
-#include "posix/descriptor_limit.h"
+#include "posix/process_limits.h"
 #include "posix/steady_clock.h"
 #include "proto/session_codec.h"
 #include "runtime/workers/tensor_call_kind.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "core/check.h"
-#include "posix/peer_process.h"
 #include "posix/steady_clock.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"

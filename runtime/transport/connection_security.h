@@ -14,7 +14,7 @@
 
 #include "absl/status/status.h"
 #include "access/access_table.h"
-#include "access/curve_keys.h"
+#include "access/key_file.h"
 #include "proto/access_list.h"
 #include "proto/message.h"
 #include "runtime/transport/polled_socket.h"

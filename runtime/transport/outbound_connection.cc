@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "posix/descriptor_limit.h"
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

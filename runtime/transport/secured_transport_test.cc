@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "access/curve_keys.h"
+#include "access/key_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
@@ -106,7 +106,7 @@ PeerHello HelloOf(uint32_t node) {
   return hello;
 }
 
-bool HasEnded(const FileDescriptor& socket) {
+bool IsClosedByPeer(const FileDescriptor& socket) {
   char some[256];
   ssize_t got = 0;
   while ((got = recv(socket.get(), some, sizeof(some), MSG_DONTWAIT)) > 0) {
@@ -251,7 +251,7 @@ TEST_F(SecuredTransportTest, ACrowdOfStrangersKeepsNobodyOut) {
   std::vector<FileDescriptor> crowd;
   for (size_t i = 0; i < 10 * kMost; ++i) crowd.push_back(ConnectByTcp(server->bound_address()));
   Collect(*server, [&](const std::vector<Event>&) {
-    return static_cast<size_t>(std::count_if(crowd.begin(), crowd.end(), HasEnded)) >= crowd.size() - kMost;
+    return static_cast<size_t>(std::count_if(crowd.begin(), crowd.end(), IsClosedByPeer)) >= crowd.size() - kMost;
   });
   auto client = Client(node_keys_);
   client->Connect({kOut, server->bound_address(), Channel::kControl, ""}, SteadyNow());

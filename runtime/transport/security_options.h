@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "access/curve_keys.h"
+#include "access/key_file.h"
 
 namespace banyan {
 

@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "access/curve_keys.h"
+#include "access/key_file.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
 #include "runtime/testing/own_network.h"

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "posix/descriptor_limit.h"
+#include "posix/process_limits.h"
 #include "proto/wire.h"
 
 namespace banyan {

@@ -17,8 +17,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "posix/mapping_limit.h"
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 #include "runtime/workers/tensor_segment.h"
 
 namespace banyan {

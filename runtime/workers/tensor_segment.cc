@@ -14,8 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "posix/descriptor_limit.h"
-#include "posix/mapping_limit.h"
+#include "posix/process_limits.h"
 
 namespace banyan {
 namespace {

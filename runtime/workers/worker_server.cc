@@ -16,9 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/ids.h"
-#include "posix/descriptor_limit.h"
-#include "posix/peer_process.h"
+#include "posix/process_limits.h"
 #include "posix/steady_clock.h"
+#include "posix/unix_socket.h"
 #include "proto/session_codec.h"
 
 namespace banyan {

@@ -22,7 +22,7 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/policy/rate_filter.h"
-#include "topology/evaluation/capped_rates.h"
+#include "topology/evaluation/plan_rate.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -67,7 +67,7 @@ class LinkTable {
   // Returns whether a value was measured longer than kOldAfter ago, or before a restart.
   bool IsOld(const Entry& entry, Timestamp now) const;
 
-  // Takes what the caps of hosts leave to each link under the policy in use (topology/evaluation/capped_rates.h).
+  // Takes what the caps of hosts leave to each link under the policy in use (topology/evaluation/plan_rate.h).
   void SetCappedRates(CappedRates rates) { capped_rates_ = std::move(rates); }
 
   // Counts changes against today's values from now on: a plan is made from them.

@@ -6,7 +6,6 @@
 #include "topology/fit/price_fit.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner_factory.h"
-#include "topology/policy_refinement.h"
 
 namespace banyan {
 namespace {

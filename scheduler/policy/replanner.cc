@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "core/check.h"
 #include "scheduler/scheduler_limits.h"
-#include "topology/evaluation/capped_rates.h"
+#include "topology/evaluation/plan_rate.h"
 
 namespace banyan {
 namespace {

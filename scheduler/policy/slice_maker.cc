@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/evaluation/capped_rates.h"
-#include "topology/evaluation/spare_rates.h"
+#include "topology/evaluation/plan_rate.h"
 
 namespace banyan {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "precision/profile/named_shape.h"
+#include "precision/profile/binding_proposal.h"
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {

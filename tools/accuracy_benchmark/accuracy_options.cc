@@ -14,7 +14,7 @@
 #include "proto/compression/codec_traits.h"
 #include "tools/command_line.h"
 #include "tools/other_program.h"
-#include "topology/overlay/overlay_compression.h"
+#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {

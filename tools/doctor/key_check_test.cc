@@ -1,7 +1,6 @@
 #include <fstream>
 #include <memory>
 
-#include "access/curve_keys.h"
 #include "access/key_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

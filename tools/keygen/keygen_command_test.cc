@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "access/curve_keys.h"
 #include "access/key_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

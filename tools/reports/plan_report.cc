@@ -11,7 +11,6 @@
 #include "core/units.h"
 #include "tools/reports/plan_reports.h"
 #include "topology/planners/route_table.h"
-#include "topology/planners/tree_delay.h"
 
 namespace banyan {
 namespace {

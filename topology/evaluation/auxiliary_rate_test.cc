@@ -1,5 +1,3 @@
-#include "topology/evaluation/auxiliary_rate.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "core/random.h"
 #include "topology/evaluation/plan_rate.h"
+#include "topology/evaluation/policy_value.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/planners/shortest_paths.h"

@@ -1,7 +1,6 @@
-#include "topology/evaluation/capped_rates.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/evaluation/plan_rate.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

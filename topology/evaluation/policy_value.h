@@ -24,6 +24,34 @@ void ValueOn(const NetworkView& view, const std::vector<PlannedTensor>& tensors,
 void ValueAsPublished(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
                       double sent_part = 1);
 
+// ---- auxiliary paths ----
+
+// What the links allow when every tree edge splits its flow over its primary path and its auxiliary paths in the best
+// way: linear programs over the flows on these paths.
+
+// Returns the all-reduce rate with the policy's shares, in bits of the model per second; infinite when no edge exists.
+// Equal to PlanRateBps without auxiliary paths, but for rounding. The policy may be of an earlier view: a path over a
+// link that has vanished carries nothing. 0 when rounding errors defeat the solver. REQUIRES: the policy was valid for
+// some view with the same nodes.
+double AuxiliaryRateBps(const Policy& policy, const NetworkView& view);
+
+// That rate, and the division of the traffic that reaches it with as little on auxiliary paths as possible.
+struct PathDivision {
+  double rate_bps = 0;
+  // The part of its edge's traffic that takes each auxiliary path of the policy, in their order; all 0 where the rate
+  // is 0 or infinite.
+  std::vector<double> shares;
+};
+
+// REQUIRES: as above.
+PathDivision DivideOverPaths(const Policy& policy, const NetworkView& view);
+
+// Returns shares for the policy's trees, by TreeIndex, that make the rate as high as the links and caps allow together;
+// they sum to 1 and may be 0. The shares of the policy do not matter. With auxiliary paths it is AuxiliaryRateBps that
+// they maximise, without them PlanRateBps; of several such divisions it takes one that needs few auxiliary paths. The
+// policy's own shares where nothing limits the rate, or when rounding errors defeat the solver. REQUIRES: as above.
+std::vector<double> BalancedShares(const Policy& policy, const NetworkView& view);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_EVALUATION_POLICY_VALUE_H_

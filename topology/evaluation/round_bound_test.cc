@@ -1,10 +1,9 @@
-#include "topology/evaluation/round_bound.h"
-
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "topology/evaluation/round_time.h"
+#include "topology/evaluation/simple_bound.h"
 
 namespace banyan {
 namespace {

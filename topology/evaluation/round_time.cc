@@ -12,8 +12,7 @@
 #include "core/check.h"
 #include "topology/chunk_assignment.h"
 #include "topology/evaluation/flow_shop.h"
-#include "topology/evaluation/travel_time.h"
-#include "topology/path_links.h"
+#include "topology/network_view.h"
 
 namespace banyan {
 namespace {
@@ -336,7 +335,24 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<Planne
   return jobs;
 }
 
+constexpr double kPacketBits = 1448 * 8;
+
+// Of a link, as long as the overlay's file does not say otherwise.
+constexpr double kConnections = 2;
+
 }  // namespace
+
+double TravelSeconds(const NetworkLink& link, double arrivals, double sent_bits) {
+  const double delay = absl::ToDoubleSeconds(link.delay);
+  const double round_trip = 2 * delay;
+  const double bits = std::min(link.throughput_bps * round_trip, sent_bits);
+  const double lost = link.loss_fraction * bits / kConnections / kPacketBits;
+  // What is left of a round trip since the last loss, which lies exponentially long back: 1 - (1 - exp(-lost)) / lost.
+  // The latest of several is as if losses came so many times as often.
+  const double losses = lost * arrivals;
+  const double waiting = losses > 1e-6 ? 1 + std::expm1(-losses) / losses : losses / 2;
+  return delay + round_trip * waiting;
+}
 
 double BitsOfVotes(double voters, bool has_zero_votes) {
   return std::ceil(std::log2(voters + 1)) * (has_zero_votes ? 2 : 1);

@@ -1,9 +1,10 @@
 // Predicts how long one round of a model takes under a policy. Rates alone say what a large model needs, while a small
-// one is done before the pipeline has filled. Pure function.
+// one is done before the pipeline has filled. Pure functions.
 #ifndef BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_
 #define BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -12,6 +13,14 @@
 #include "topology/policy.h"
 
 namespace banyan {
+
+// Returns the seconds, on average, from the last bit's leaving on a link to its being there for who reads the
+// connection in order. They are the propagation delay, and what lost packets add on a link that is kept busy. A lost
+// packet comes a round trip later, and what the same connection sent in the meantime waits for it. Whoever waits for
+// `arrivals` over links like this one waits for the latest. No more can be lost than of the `sent_bits` that the link
+// carries. The rate is taken to be what it is with the losses.
+double TravelSeconds(const NetworkLink& link, double arrivals = 1,
+                     double sent_bits = std::numeric_limits<double>::infinity());
 
 // The bits of a float32 element as it is, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;

@@ -1,6 +1,5 @@
-#include "topology/evaluation/spare_rates.h"
-
 #include "gtest/gtest.h"
+#include "topology/evaluation/plan_rate.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

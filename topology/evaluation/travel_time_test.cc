@@ -1,8 +1,7 @@
-#include "topology/evaluation/travel_time.h"
-
 #include <cmath>
 
 #include "gtest/gtest.h"
+#include "topology/evaluation/round_time.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "topology/fit/chunk_fit.h"
-
 #include "gtest/gtest.h"
 #include "topology/evaluation/round_time.h"
+#include "topology/fit/model_fit.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/samples/sample_networks.h"

@@ -15,16 +15,14 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "topology/evaluation/round_time.h"
-#include "topology/fit/chunk_fit.h"
 #include "topology/fit/price_fit.h"
 #include "topology/fit/share_rounding.h"
-#include "topology/fit/share_search.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/packing/tree_extension.h"
-#include "topology/planners/fapt_planner.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
-#include "topology/tree_check.h"
+#include "topology/policy_check.h"
 
 namespace banyan {
 namespace {
@@ -123,7 +121,7 @@ ModelFit::Candidate ModelFit::Held(Candidate candidate) const {
 absl::StatusOr<Policy> ModelFit::Cheapest() const {
   PlannerConfig config = rates_only_;
   config.most_per_gb = 0;
-  return PackedPlanner().Plan(view_, config);
+  return PlanPacked(view_, config);
 }
 
 std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const {
@@ -131,7 +129,7 @@ std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, st
   config.chunk_max_elements = chunk_max_elements;
   config.current_trees = std::move(begin_with);
   const auto parts = many_ ? absl::Span<const double>(kSpareParts) : absl::Span<const double>(kFewSpareParts);
-  absl::StatusOr<std::vector<Policy>> policies = PackedPlanner().PlanEach(view_, config, parts);
+  absl::StatusOr<std::vector<Policy>> policies = PlanPackedEach(view_, config, parts);
   std::vector<Candidate> candidates;
   if (!policies.ok()) return candidates;
   for (Policy& policy : *policies) {
@@ -148,7 +146,7 @@ std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
     if (config_.IsUnwanted()) break;
     PlannerConfig few = rates_only_;
     few.roots = roots;
-    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view_, few);
+    absl::StatusOr<Policy> fapt = PlanFapt(view_, few);
     if (fapt.ok() && absl::Seconds(bits / fapt->rate_bps) <= to_beat) candidates.push_back(Fitted(*std::move(fapt)));
   }
   return candidates;
@@ -183,7 +181,7 @@ std::optional<Policy> KeepTrees(const NetworkView& view, const PlannerConfig& co
 absl::StatusOr<Policy> ModelFit::BestInHaste() const {
   std::vector<Candidate> candidates = Fapt(absl::InfiniteDuration());
   // It says what is wrong with the network.
-  if (candidates.empty()) return FaptPlanner().Plan(view_, rates_only_);
+  if (candidates.empty()) return PlanFapt(view_, rates_only_);
   std::optional<Policy> kept = KeepTrees(view_, rates_only_);
   if (kept.has_value()) candidates.push_back(Fitted(*std::move(kept)));
   for (Candidate& candidate : candidates) candidate = Held(std::move(candidate));
@@ -191,7 +189,7 @@ absl::StatusOr<Policy> ModelFit::BestInHaste() const {
 }
 
 absl::StatusOr<Policy> ModelFit::Best() const {
-  absl::StatusOr<Policy> packed = PackedPlanner().Plan(view_, rates_only_);
+  absl::StatusOr<Policy> packed = PlanPacked(view_, rates_only_);
   if (!packed.ok()) return packed;
   if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
   const double bound_bps = packed->bound_bps;
@@ -216,7 +214,123 @@ absl::StatusOr<Policy> ModelFit::Best() const {
   return chosen;
 }
 
+constexpr double kEqual = 1.03;
+// Where chunks have become too small, smaller ones are worse.
+constexpr double kWorse = 1.05;
+
+struct Size {
+  int64_t chunk_max_elements = 0;
+  absl::Duration round_time;
+};
+
+constexpr int64_t kMostPredictions = 48;
+// Visits of chunks to links that may be scheduled in all: a tenth of a second or less.
+constexpr double kMostSearchWork = 160'000;
+// Less is rounding.
+constexpr double kLeastSearchGain = 1e-4;
+
+constexpr size_t kLastTrees = 3;
+constexpr size_t kFirstTrees = 6;
+constexpr int kChunksToMove[] = {1, 2, 4};
+
+// Shares with which a round of a model is predicted to be sooner done: a rate says how much the links can carry, and
+// not which tree's chunks are the last to come. Pure function.
+class ShareSearch {
+ public:
+  ShareSearch(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy, double sent_part)
+      : view_(view),
+        tensors_(tensors),
+        sent_part_(sent_part),
+        policy_(policy),
+        model_chunks_(static_cast<double>(ElementsOf(tensors)) / static_cast<double>(policy.chunk_max_elements)),
+        shortest_(PredictRound(policy, view, tensors, sent_part)) {
+    const double visits = std::min(model_chunks_, static_cast<double>(kScheduledChunks)) * 2 *
+                          static_cast<double>(view.nodes().size() - 1);
+    predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostSearchWork / std::max(visits, 1.0)));
+  }
+
+  // Until no move that it knows makes the round shorter.
+  void Run() {
+    while (MoveOnce()) {
+    }
+  }
+
+ private:
+  bool MoveOnce() {
+    const std::vector<size_t> by_end = TreesByEnd();
+    const size_t last = std::min(kLastTrees, by_end.size());
+    const size_t first = std::min(kFirstTrees, by_end.size());
+    for (size_t i = 0; i < last; ++i) {
+      for (size_t j = 0; j < first; ++j) {
+        for (const int chunks : kChunksToMove) {
+          if (IsShorter(by_end[by_end.size() - 1 - i], by_end[j], chunks / model_chunks_)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  std::vector<size_t> TreesByEnd() const {
+    std::vector<size_t> trees(policy_.trees.size());
+    std::iota(trees.begin(), trees.end(), size_t{0});
+    std::stable_sort(trees.begin(), trees.end(),
+                     [&](size_t a, size_t b) { return shortest_.tree_times[a] < shortest_.tree_times[b]; });
+    return trees;
+  }
+
+  // Keeps the move when the round is shorter with it.
+  bool IsShorter(size_t from, size_t to, double share) {
+    const double from_share = policy_.trees[from].share;
+    const double to_share = policy_.trees[to].share;
+    if (from == to || from_share < 1.5 * share || predictions_left_ == 0) return false;
+    --predictions_left_;
+    policy_.trees[from].share -= share;
+    policy_.trees[to].share += share;
+    RoundPrediction moved = PredictRound(policy_, view_, tensors_, sent_part_);
+    if (moved.time < (1 - kLeastSearchGain) * shortest_.time) {
+      shortest_ = std::move(moved);
+      return true;
+    }
+    policy_.trees[from].share = from_share;
+    policy_.trees[to].share = to_share;
+    return false;
+  }
+
+  const NetworkView& view_;
+  const std::vector<PlannedTensor>& tensors_;
+  const double sent_part_;
+  Policy& policy_;
+  const double model_chunks_;
+  RoundPrediction shortest_;
+  int64_t predictions_left_ = 0;
+};
+
 }  // namespace
+
+void SearchShares(const NetworkView& view, const std::vector<PlannedTensor>& tensors, Policy& policy,
+                  double sent_part) {
+  if (policy.trees.size() < 2) return;
+  ShareSearch(view, tensors, policy, sent_part).Run();
+}
+
+absl::Duration FitChunks(const NetworkView& view, const std::vector<PlannedTensor>& tensors, int64_t least_elements,
+                         Policy& policy, double sent_part) {
+  const int64_t elements = ElementsOf(tensors);
+  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensors, sent_part)}};
+  absl::Duration shortest = sizes.front().round_time;
+  const int64_t least = std::max(least_elements, kLeastFittedElements);
+  for (int64_t size = policy.chunk_max_elements / 2; size >= least; size /= 2) {
+    if (elements / size > kMostFittedChunks || sizes.back().round_time > kWorse * shortest) break;
+    Policy smaller = policy;
+    smaller.chunk_max_elements = size;
+    sizes.push_back({size, PredictRoundTime(smaller, view, tensors, sent_part)});
+    shortest = std::min(shortest, sizes.back().round_time);
+  }
+  const auto largest =
+      std::find_if(sizes.begin(), sizes.end(), [&](const Size& size) { return size.round_time <= kEqual * shortest; });
+  policy.chunk_max_elements = largest->chunk_max_elements;
+  return largest->round_time;
+}
 
 absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config) {
   return ModelFit(view, config).Best();
@@ -224,7 +338,7 @@ absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig
 
 absl::StatusOr<Policy> PlanInHaste(const NetworkView& view, const PlannerConfig& config) {
   if (!config.tensors.empty()) return ModelFit(view, config).BestInHaste();
-  absl::StatusOr<Policy> best = FaptPlanner().Plan(view, config);
+  absl::StatusOr<Policy> best = PlanFapt(view, config);
   if (!best.ok()) return best;
   std::optional<Policy> kept = KeepTrees(view, config);
   if (kept.has_value() && kept->rate_bps > best->rate_bps) best = *std::move(kept);

@@ -10,7 +10,6 @@
 #include "topology/evaluation/linear_program.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_check.h"
-#include "topology/policy_refinement.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,11 +1,10 @@
-#include "topology/fit/share_search.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "topology/evaluation/round_time.h"
+#include "topology/fit/model_fit.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/samples/sample_networks.h"

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "core/units.h"
 #include "topology/overlay/link_fields.h"
-#include "topology/overlay/link_ranges.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 

@@ -14,6 +14,11 @@
 
 namespace banyan {
 
+// What an overlay may say of a link: the least and the most.
+inline constexpr double kMostSeconds = 1e8;
+inline constexpr double kLeastMbps = 1e-6;
+inline constexpr double kMostMbps = 1e6;
+
 // Returns the number under `key` within `range`; empty, and the problem is noted, when there is none.
 std::optional<double> RequireNumber(YamlMapReader& map, absl::string_view key, const NumberRange& range,
                                     YamlProblems& problems);

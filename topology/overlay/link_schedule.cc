@@ -9,7 +9,6 @@
 #include "core/random.h"
 #include "core/units.h"
 #include "topology/overlay/link_fields.h"
-#include "topology/overlay/link_ranges.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 

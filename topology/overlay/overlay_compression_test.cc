@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_compression.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,6 +11,7 @@
 #include "proto/compression/compression_check.h"
 #include "proto/compression/ratio_controller_kind.h"
 #include "proto/compression/ratio_numbers.h"
+#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -15,8 +15,8 @@
 #include "proto/precision/vote_rules.h"
 #include "proto/rate_estimator.h"
 #include "proto/trimming_config.h"
-#include "topology/earth_position.h"
-#include "topology/overlay/text/file_place.h"
+#include "topology/network_view.h"
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 

@@ -1,9 +1,8 @@
-#include "topology/overlay/overlay_keys.h"
-
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "proto/access_list.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 namespace {

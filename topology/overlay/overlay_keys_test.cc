@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_keys.h"
-
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -7,6 +5,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/access_list.h"
+#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

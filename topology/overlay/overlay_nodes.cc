@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_nodes.h"
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -10,7 +8,7 @@
 #include "core/units.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_address.h"
-#include "topology/overlay/overlay_keys.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 namespace {

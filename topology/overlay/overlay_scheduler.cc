@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_scheduler.h"
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -7,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "topology/overlay/overlay_address.h"
-#include "topology/overlay/overlay_keys.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 namespace {

@@ -1,11 +1,10 @@
-#include "topology/overlay/overlay_scheduler.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_shared.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -9,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/units.h"
-#include "topology/overlay/overlay_nodes.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 namespace {

@@ -1,10 +1,9 @@
-#include "topology/overlay/overlay_shared.h"
-
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "topology/network_view.h"
+#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "topology/overlay/overlay_topology.h"
-
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "topology/overlay/overlay_nodes.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 namespace {

@@ -13,8 +13,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "topology/overlay/text/yaml_advice.h"
-#include "topology/overlay/text/yaml_scan.h"
 #include "topology/overlay/text/yaml_text.h"
 #include "yaml-cpp/eventhandler.h"
 

@@ -11,7 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "topology/overlay/text/file_place.h"
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 

@@ -4,12 +4,16 @@
 #define BANYAN_TOPOLOGY_PACKING_CAPACITY_GRAPH_H_
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "absl/types/span.h"
 #include "topology/network_view.h"
 
 namespace banyan {
+
+// What no rate, price or cut reaches.
+inline constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // From one node to another, by their numbers.
 struct Arc {

@@ -24,7 +24,7 @@ constexpr double kSpread = 0.9;
 bool IsLong() { return std::getenv("BANYAN_LONG") != nullptr; }
 
 Policy Planned(const NetworkView& view, const PlannerConfig& config = {}) {
-  absl::StatusOr<Policy> policy = PackedPlanner().Plan(view, config);
+  absl::StatusOr<Policy> policy = PlanPacked(view, config);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? *std::move(policy) : Policy();
 }

@@ -1,6 +1,6 @@
-#include "topology/packing/dense_trees.h"
-
 #include <gtest/gtest.h>
+
+#include "topology/packing/packed_trees.h"
 
 namespace banyan {
 namespace {

@@ -15,17 +15,15 @@
 #include "topology/evaluation/round_time.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/dense_packing.h"
-#include "topology/packing/dense_trees.h"
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
-#include "topology/packing/price_limit.h"
 #include "topology/packing/priced_packing.h"
 #include "topology/packing/tree_extension.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/planners/fapt_planner.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
-#include "topology/tree_check.h"
+#include "topology/policy_check.h"
 
 namespace banyan {
 namespace {
@@ -58,10 +56,10 @@ constexpr double kLeastDenseRatioOfMany = 0.75;
 constexpr size_t kMostNodesForAllRoots = 150;
 
 // FAPT's plan: trees to begin with, and the roots that may be used.
-absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& config) {
+absl::StatusOr<Policy> FaptPlan(const NetworkView& view, const PlannerConfig& config) {
   PlannerConfig fapt = config;
   fapt.planner = "fapt";
-  return FaptPlanner().Plan(view, fapt);
+  return PlanFapt(view, fapt);
 }
 
 // The best rate may need a root that FAPT would not choose.
@@ -190,7 +188,7 @@ class PackedPlans {
   }
 
   absl::StatusOr<std::vector<Policy>> ByPrograms(absl::Span<const double> spare_parts) {
-    const absl::StatusOr<Policy> fapt = PlanFapt(view_, config_);
+    const absl::StatusOr<Policy> fapt = FaptPlan(view_, config_);
     if (!fapt.ok()) return fapt.status();
     if (graph_.nodes() < 2) return std::vector<Policy>(spare_parts.size(), Assemble(fapt->trees, fapt->bound_bps));
     const PackingOptions options = OptionsFor(view_, config_, fapt->trees);
@@ -262,14 +260,14 @@ class PackedPlans {
 
 }  // namespace
 
-absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
-  absl::StatusOr<std::vector<Policy>> policies = PlanEach(view, config, {0.0});
+absl::StatusOr<Policy> PlanPacked(const NetworkView& view, const PlannerConfig& config) {
+  absl::StatusOr<std::vector<Policy>> policies = PlanPackedEach(view, config, {0.0});
   if (!policies.ok()) return policies.status();
   return std::move(policies->front());
 }
 
-absl::StatusOr<std::vector<Policy>> PackedPlanner::PlanEach(const NetworkView& view, const PlannerConfig& config,
-                                                            absl::Span<const double> spare_parts) const {
+absl::StatusOr<std::vector<Policy>> PlanPackedEach(const NetworkView& view, const PlannerConfig& config,
+                                                   absl::Span<const double> spare_parts) {
   if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
   PackedPlans plans(view, config);
   std::vector<Policy> dense = plans.Dense(spare_parts);

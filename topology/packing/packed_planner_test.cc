@@ -19,7 +19,7 @@ namespace {
 constexpr double kLeastRatio = 0.97;
 
 Policy Planned(const NetworkView& view, const PlannerConfig& config = {}) {
-  absl::StatusOr<Policy> policy = PackedPlanner().Plan(view, config);
+  absl::StatusOr<Policy> policy = PlanPacked(view, config);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? *std::move(policy) : Policy();
 }
@@ -109,7 +109,7 @@ double MeanDepth(const Policy& policy) {
 TEST(PackedPlannerTest, TradesRateForShallowTrees) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const NetworkView view = RandomNetwork(9, 8, seed);
-    const absl::StatusOr<std::vector<Policy>> policies = PackedPlanner().PlanEach(view, {}, {0.0, 0.1, 0.2});
+    const absl::StatusOr<std::vector<Policy>> policies = PlanPackedEach(view, {}, {0.0, 0.1, 0.2});
     ASSERT_TRUE(policies.ok()) << policies.status();
     ASSERT_EQ(policies->size(), 3u);
     EXPECT_EQ((*policies)[0].trees, Planned(view).trees);

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "core/random.h"
-#include "topology/evaluation/auxiliary_rate.h"
 #include "topology/evaluation/plan_rate.h"
+#include "topology/evaluation/policy_value.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/packing/price_bound.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/planners/fapt_planner.h"
+#include "topology/planners/planners.h"
 #include "topology/policy_check.h"
 #include "topology/samples/sample_networks.h"
 
@@ -95,8 +95,8 @@ TEST(PackedPropertyTest, HoldsOnRandomOverlays) {
   for (int i = 0; i < kOverlays && !HasFailure(); ++i) {
     SCOPED_TRACE(i);
     const NetworkView view = RandomOverlay(random, i);
-    const absl::StatusOr<Policy> packed = PackedPlanner().Plan(view, {});
-    const absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, {});
+    const absl::StatusOr<Policy> packed = PlanPacked(view, {});
+    const absl::StatusOr<Policy> fapt = PlanFapt(view, {});
     ASSERT_TRUE(packed.ok() && fapt.ok()) << packed.status() << fapt.status();
     EXPECT_TRUE(ValidatePolicy(*packed, view).ok()) << ValidatePolicy(*packed, view);
     ExpectWithinCapacity(*packed, view);

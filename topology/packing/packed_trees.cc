@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <map>
+#include <queue>
 #include <set>
 #include <utility>
 
+#include "core/check.h"
 #include "topology/packing/packing_program.h"
-#include "topology/packing/shallow_halves.h"
 
 namespace banyan {
 namespace {
@@ -211,7 +213,111 @@ void PairOnRoot(std::vector<Unpaired> reduced, std::vector<Unpaired> broadcast, 
   }
 }
 
+// A pair with less of the rate is a rounding error of the solver.
+constexpr double kLeastDensePart = 1e-7;
+
+struct Part {
+  size_t half = 0;
+  double volume_bps = 0;
+};
+
+struct Root {
+  std::vector<Part> reduced;
+  std::vector<Part> broadcast;
+};
+
+bool IsLarger(const Part& a, const Part& b) { return a.volume_bps > b.volume_bps; }
+
+void PairDenseOnRoot(Root root, double least_bps, std::vector<HalfPair>& pairs) {
+  // What is left of a half tree goes back to where its volume belongs.
+  const auto take = [least_bps](std::vector<Part>& parts, double volume_bps) {
+    Part part = parts.front();
+    parts.erase(parts.begin());
+    part.volume_bps -= volume_bps;
+    if (part.volume_bps <= least_bps) return;
+    parts.insert(std::upper_bound(parts.begin(), parts.end(), part, IsLarger), part);
+  };
+  for (std::vector<Part>* parts : {&root.reduced, &root.broadcast}) {
+    std::stable_sort(parts->begin(), parts->end(), IsLarger);
+  }
+  while (!root.reduced.empty() && !root.broadcast.empty()) {
+    const HalfPair pair{root.reduced.front().half, root.broadcast.front().half,
+                        std::min(root.reduced.front().volume_bps, root.broadcast.front().volume_bps)};
+    if (pair.volume_bps > least_bps) pairs.push_back(pair);
+    take(root.reduced, pair.volume_bps);
+    take(root.broadcast, pair.volume_bps);
+  }
+}
+
+// The link's end on the root's side, and the other one.
+size_t Inner(const Arc& link, Half half) { return half == Half::kReduce ? link.to : link.from; }
+size_t Outer(const Arc& link, Half half) { return half == Half::kReduce ? link.from : link.to; }
+
 }  // namespace
+
+double DelayOfHalf(const CapacityGraph& graph, const HalfTree& half, absl::Span<const double> delays) {
+  constexpr size_t kNone = static_cast<size_t>(-1);
+  std::vector<size_t> link_of(graph.nodes(), kNone);  // towards the root
+  for (const size_t link : half.links) link_of[Outer(graph.links()[link], half.half)] = link;
+  std::vector<double> delay(graph.nodes(), -1);
+  delay[half.root] = 0;
+  std::vector<size_t> path;
+  for (size_t node = 0; node < graph.nodes(); ++node) {
+    for (size_t at = node; delay[at] < 0; at = Inner(graph.links()[link_of[at]], half.half)) path.push_back(at);
+    for (; !path.empty(); path.pop_back()) {
+      const size_t link = link_of[path.back()];
+      delay[path.back()] = delay[Inner(graph.links()[link], half.half)] + delays[link];
+    }
+  }
+  return *std::max_element(delay.begin(), delay.end());
+}
+
+HalfTree GrowHalf(const CapacityGraph& graph, Half half, size_t root, absl::Span<const double> costs,
+                  absl::Span<const double> delays, double weight) {
+  const std::vector<Arc>& links = graph.links();
+  std::vector<std::vector<size_t>> links_of(graph.nodes());  // that lead outwards
+  for (size_t i = 0; i < links.size(); ++i) links_of[Inner(links[i], half)].push_back(i);
+  using Candidate = std::pair<double, size_t>;
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<Candidate>> candidates;
+  std::vector<double> delay(graph.nodes(), -1);
+  const auto reach = [&](size_t node, double at) {
+    delay[node] = at;
+    for (const size_t link : links_of[node]) {
+      if (delay[Outer(links[link], half)] < 0) candidates.push({costs[link] + weight * (at + delays[link]), link});
+    }
+  };
+  HalfTree tree{half, root, {}};
+  reach(root, 0);
+  while (tree.links.size() + 1 < graph.nodes()) {
+    BANYAN_CHECK(!candidates.empty());
+    const size_t link = candidates.top().second;
+    candidates.pop();
+    const size_t node = Outer(links[link], half);
+    if (delay[node] >= 0) continue;
+    tree.links.push_back(link);
+    reach(node, delay[Inner(links[link], half)] + delays[link]);
+  }
+  std::sort(tree.links.begin(), tree.links.end());
+  return tree;
+}
+
+std::vector<HalfPair> LargestPairs(const TreePacking& packing, double rate_bps) {
+  std::map<size_t, Root> roots;
+  for (size_t i = 0; i < packing.halves.size(); ++i) {
+    Root& root = roots[packing.halves[i].root];
+    const Part part{i, packing.volumes_bps[i]};
+    (packing.halves[i].half == Half::kReduce ? root.reduced : root.broadcast).push_back(part);
+  }
+  std::vector<HalfPair> pairs;
+  for (auto& [position, root] : roots) PairDenseOnRoot(std::move(root), kLeastDensePart * packing.rate_bps, pairs);
+  std::stable_sort(pairs.begin(), pairs.end(),
+                   [](const HalfPair& a, const HalfPair& b) { return a.volume_bps > b.volume_bps; });
+  double sum_bps = 0;
+  size_t count = 0;
+  while (count < pairs.size() && sum_bps < rate_bps) sum_bps += pairs[count++].volume_bps;
+  pairs.resize(count);
+  return pairs;
+}
 
 Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, const SelectionOptions& options) {
   return Selector(graph, options).Run(packing);

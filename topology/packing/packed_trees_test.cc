@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "topology/packing/shallow_halves.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

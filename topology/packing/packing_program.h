@@ -12,7 +12,6 @@
 #include "topology/evaluation/linear_program.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
-#include "topology/packing/price_limit.h"
 
 namespace banyan {
 

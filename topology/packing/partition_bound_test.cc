@@ -1,5 +1,3 @@
-#include "topology/packing/partition_bound.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "topology/packing/rate_bound.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

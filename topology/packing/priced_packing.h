@@ -10,7 +10,6 @@
 #include "topology/network_view.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
-#include "topology/packing/price_limit.h"
 #include "topology/packing/tree_packing.h"
 
 namespace banyan {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "topology/evaluation/simple_bound.h"
-#include "topology/packing/partition_bound.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "topology/packing/infinite.h"
+#include "topology/packing/capacity_graph.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "topology/packing/shallow_halves.h"
-
 #include <gtest/gtest.h>
 
+#include "topology/packing/packed_trees.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,12 +1,11 @@
-#include "topology/packing/shallow_packing.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
 #include "topology/evaluation/simple_bound.h"
-#include "topology/packing/shallow_halves.h"
+#include "topology/packing/dense_packing.h"
+#include "topology/packing/packed_trees.h"
 #include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
 

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "topology/packing/infinite.h"
+#include "topology/packing/capacity_graph.h"
 
 namespace banyan {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random.h"
-#include "topology/packing/shallow_halves.h"
+#include "topology/packing/packed_trees.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,10 +1,9 @@
-#include "topology/packing/simple_prices.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "topology/evaluation/simple_bound.h"
+#include "topology/packing/price_bound.h"
 #include "topology/packing/price_search.h"
 #include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"

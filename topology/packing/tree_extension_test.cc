@@ -6,15 +6,15 @@
 #include <set>
 
 #include "topology/packing/packed_planner.h"
+#include "topology/policy_check.h"
 #include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
-#include "topology/tree_check.h"
 
 namespace banyan {
 namespace {
 
 std::vector<Tree> PlannedTrees(const NetworkView& view) {
-  absl::StatusOr<Policy> policy = PackedPlanner().Plan(view, {});
+  absl::StatusOr<Policy> policy = PlanPacked(view, {});
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? policy->trees : std::vector<Tree>();
 }

@@ -8,9 +8,9 @@
 
 #include "core/check.h"
 #include "topology/packing/packing_program.h"
+#include "topology/packing/price_bound.h"
 #include "topology/packing/price_search.h"
 #include "topology/packing/rough_packing.h"
-#include "topology/packing/simple_prices.h"
 
 namespace banyan {
 namespace {

@@ -1,15 +1,14 @@
-#include "topology/planners/bkt_planner.h"
-
 #include <cstddef>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 
 namespace banyan {
 
-absl::StatusOr<Policy> BktPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+absl::StatusOr<Policy> PlanBkt(const NetworkView& view, const PlannerConfig& config) {
   if (config.arity < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("a balanced tree needs k of at least 1 child per node, got ", config.arity));

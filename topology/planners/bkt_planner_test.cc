@@ -1,7 +1,6 @@
-#include "topology/planners/bkt_planner.h"
-
 #include <gtest/gtest.h>
 
+#include "topology/planners/planners.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
@@ -11,7 +10,7 @@ TEST(BktPlannerTest, FillsLevelsInOrderOfId) {
   PlannerConfig config;
   config.root = NodeId(3);
   config.arity = 2;
-  const absl::StatusOr<Policy> policy = BktPlanner().Plan(CompleteNetwork(7, 1), config);
+  const absl::StatusOr<Policy> policy = PlanBkt(CompleteNetwork(7, 1), config);
   ASSERT_TRUE(policy.ok()) << policy.status();
   const std::map<NodeId, NodeId> expected = {{NodeId(1), NodeId(3)}, {NodeId(2), NodeId(3)}, {NodeId(4), NodeId(1)},
                                              {NodeId(5), NodeId(1)}, {NodeId(6), NodeId(2)}, {NodeId(7), NodeId(2)}};
@@ -23,7 +22,7 @@ TEST(BktPlannerTest, ArityOneIsAChain) {
   PlannerConfig config;
   config.root = NodeId(1);
   config.arity = 1;
-  const absl::StatusOr<Policy> policy = BktPlanner().Plan(CompleteNetwork(4, 1), config);
+  const absl::StatusOr<Policy> policy = PlanBkt(CompleteNetwork(4, 1), config);
   ASSERT_TRUE(policy.ok()) << policy.status();
   EXPECT_EQ(policy->trees[0].reduce_parent.at(NodeId(4)), NodeId(3));
 }
@@ -31,7 +30,7 @@ TEST(BktPlannerTest, ArityOneIsAChain) {
 TEST(BktPlannerTest, RefusesArityZero) {
   PlannerConfig config;
   config.arity = 0;
-  EXPECT_EQ(BktPlanner().Plan(CompleteNetwork(4, 1), config).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PlanBkt(CompleteNetwork(4, 1), config).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
-#include "topology/planners/custom_planner.h"
-
 #include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/policy_check.h"
-#include "topology/tree_check.h"
 
 namespace banyan {
 namespace {
@@ -82,7 +80,7 @@ void CloseAroundAbsent(const std::set<NodeId>& members, Tree* tree) {
 
 }  // namespace
 
-absl::StatusOr<Policy> CustomPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+absl::StatusOr<Policy> PlanCustom(const NetworkView& view, const PlannerConfig& config) {
   if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
   if (config.trees.empty()) {
     return absl::InvalidArgumentError("planner 'custom' needs at least one tree under topology.trees");

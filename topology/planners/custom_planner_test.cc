@@ -1,8 +1,7 @@
-#include "topology/planners/custom_planner.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "topology/planners/planners.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
@@ -28,22 +27,22 @@ const std::map<NodeId, NodeId>& ToMiddle() {
 TEST(CustomPlannerTest, KeepsTreesAndShares) {
   const std::vector<Tree> trees = {OnRoot(2, 0.25, ToMiddle()),
                                    OnRoot(1, 0.75, {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(1)}})};
-  const absl::StatusOr<Policy> policy = CustomPlanner().Plan(TriangleNetwork(), Custom(trees));
+  const absl::StatusOr<Policy> policy = PlanCustom(TriangleNetwork(), Custom(trees));
   ASSERT_TRUE(policy.ok()) << policy.status();
   EXPECT_EQ(policy->trees, trees);
 }
 
 TEST(CustomPlannerTest, TreesWithoutSharesGetThemByQuality) {
-  const absl::StatusOr<Policy> policy = CustomPlanner().Plan(
-      TriangleNetwork(),
-      Custom({OnRoot(2, 0, ToMiddle()), OnRoot(1, 0, {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(2)}})}));
+  const absl::StatusOr<Policy> policy =
+      PlanCustom(TriangleNetwork(),
+                 Custom({OnRoot(2, 0, ToMiddle()), OnRoot(1, 0, {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(2)}})}));
   ASSERT_TRUE(policy.ok()) << policy.status();
   EXPECT_NEAR(policy->trees[0].share, 2.0 / 3, 1e-12);
 }
 
 TEST(CustomPlannerTest, RefusesWhatIsNoTree) {
   const auto refusal = [](std::vector<Tree> trees) {
-    return std::string(CustomPlanner().Plan(TriangleNetwork(), Custom(std::move(trees))).status().message());
+    return std::string(PlanCustom(TriangleNetwork(), Custom(std::move(trees))).status().message());
   };
   EXPECT_THAT(refusal({}), HasSubstr("at least one tree"));
   EXPECT_THAT(refusal({OnRoot(2, 1, {{NodeId(1), NodeId(2)}})}), HasSubstr("does not reach 'n3'"));
@@ -53,7 +52,7 @@ TEST(CustomPlannerTest, RefusesWhatIsNoTree) {
 
 Tree Closed(const Tree& tree, const std::vector<NodeId>& members) {
   const absl::StatusOr<NetworkView> view = CompleteNetwork(6, 10).Restrict(members);
-  const absl::StatusOr<Policy> policy = CustomPlanner().Plan(*view, Custom({tree}));
+  const absl::StatusOr<Policy> policy = PlanCustom(*view, Custom({tree}));
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? policy->trees[0] : Tree();
 }

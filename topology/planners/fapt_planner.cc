@@ -1,11 +1,10 @@
-#include "topology/planners/fapt_planner.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/planners/shortest_paths.h"
@@ -38,7 +37,7 @@ std::vector<size_t> BestRoots(const ShortestPaths& paths, size_t nodes, size_t c
 
 }  // namespace
 
-absl::StatusOr<Policy> FaptPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& config) {
   if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
   const size_t nodes = view.nodes().size();
   const int wanted = config.roots.value_or(kMaxRootsOfAll);

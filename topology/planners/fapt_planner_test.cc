@@ -1,19 +1,18 @@
-#include "topology/planners/fapt_planner.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
 #include <limits>
 
-#include "topology/planners/tree_delay.h"
+#include "topology/planners/planners.h"
+#include "topology/planners/route_table.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
 
 Policy Planned(const NetworkView& view, const PlannerConfig& config) {
-  absl::StatusOr<Policy> policy = FaptPlanner().Plan(view, config);
+  absl::StatusOr<Policy> policy = PlanFapt(view, config);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? *std::move(policy) : Policy();
 }
@@ -125,7 +124,7 @@ TEST(FaptPlannerTest, MoreRootsThanNodesMeansEveryNode) {
 }
 
 TEST(FaptPlannerTest, RefusesWhatDoesNotFit) {
-  EXPECT_EQ(FaptPlanner().Plan(TriangleNetwork(), Roots(0)).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(PlanFapt(TriangleNetwork(), Roots(0)).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

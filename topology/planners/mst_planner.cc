@@ -1,11 +1,10 @@
-#include "topology/planners/mst_planner.h"
-
 #include <cstddef>
 #include <map>
 #include <queue>
 #include <tuple>
 #include <vector>
 
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 
 namespace banyan {
@@ -62,7 +61,7 @@ std::map<NodeId, NodeId> Grow(const Candidates& candidates, NodeId root) {
 
 }  // namespace
 
-absl::StatusOr<Policy> MstPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+absl::StatusOr<Policy> PlanMst(const NetworkView& view, const PlannerConfig& config) {
   const Candidates reduce = ReduceCandidates(view);
   const Candidates broadcast = BroadcastCandidates(view);
   return PlanOneRoot("mst", view, config, [&reduce, &broadcast](NodeId root) {

@@ -9,9 +9,8 @@
 
 #include "gtest/gtest.h"
 #include "topology/chunk_assignment.h"
-#include "topology/planners/fapt_planner.h"
-#include "topology/planners/mst_planner.h"
-#include "topology/planners/tree_delay.h"
+#include "topology/planners/planners.h"
+#include "topology/planners/route_table.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
@@ -35,11 +34,12 @@ NetworkView NetworkOf(int nodes, const std::vector<Edge>& edges) {
   return SampleNetwork(nodes, links);
 }
 
-Policy Planned(const Planner& planner, const NetworkView& view, int roots, std::optional<NodeId> root = std::nullopt) {
+Policy Planned(absl::FunctionRef<absl::StatusOr<Policy>(const NetworkView&, const PlannerConfig&)> plan,
+               const NetworkView& view, int roots, std::optional<NodeId> root = std::nullopt) {
   PlannerConfig config;
   config.roots = roots;
   config.root = root;
-  absl::StatusOr<Policy> policy = planner.Plan(view, config);
+  absl::StatusOr<Policy> policy = plan(view, config);
   EXPECT_TRUE(policy.ok()) << policy.status();
   return policy.ok() ? *std::move(policy) : Policy();
 }
@@ -96,8 +96,8 @@ TEST(NetstormExamplesTest, Figure1TheBalancedTreeTakes57TimeUnits) {
 
 TEST(NetstormExamplesTest, Figure1TheFastestAggregationPathTreeIsFasterThanTheOthers) {
   const NetworkView view = Figure1Network();
-  const Policy fapt = Planned(FaptPlanner(), view, 1, NodeId(1));
-  const Policy mst = Planned(MstPlanner(), view, 1, NodeId(1));
+  const Policy fapt = Planned(PlanFapt, view, 1, NodeId(1));
+  const Policy mst = Planned(PlanMst, view, 1, NodeId(1));
   // Node 7 sends straight to node 2: 20 + 24. The spanning tree of the fastest links takes it over node 6.
   EXPECT_NEAR(SynchronisationDelay(fapt.trees.at(0), view), 44, 1e-9);
   EXPECT_NEAR(SynchronisationDelay(mst.trees.at(0), view), 15 + 12 + 24, 1e-9);
@@ -106,7 +106,7 @@ TEST(NetstormExamplesTest, Figure1TheFastestAggregationPathTreeIsFasterThanTheOt
 // Nodes 1 and 4 each have two leaves, and a link between them.
 TEST(NetstormExamplesTest, Figure2TheTwoBestRootsAre1And4AndTheirTreesShareLinks) {
   const NetworkView view = NetworkOf(6, {{1, 2, 1}, {1, 3, 1}, {1, 4, 1}, {4, 5, 1}, {4, 6, 1}});
-  const Policy policy = Planned(FaptPlanner(), view, 2);
+  const Policy policy = Planned(PlanFapt, view, 2);
   ASSERT_EQ(policy.trees.size(), 2u);
   EXPECT_EQ(policy.trees[0].root, NodeId(1));
   EXPECT_EQ(policy.trees[1].root, NodeId(4));
@@ -147,8 +147,8 @@ TEST(NetstormExamplesTest, Figure3MoreRootsTakeChunksOffTheHotspots) {
   const NodeId one(1);
   const NodeId two(2);
   const NodeId three(3);
-  const Policy single = Planned(FaptPlanner(), TriangleNetwork(), 1);
-  const Policy multiple = Planned(FaptPlanner(), TriangleNetwork(), 3);
+  const Policy single = Planned(PlanFapt, TriangleNetwork(), 1);
+  const Policy multiple = Planned(PlanFapt, TriangleNetwork(), 3);
   using Counts = std::map<std::pair<NodeId, NodeId>, int>;
   EXPECT_EQ(ChunksOnLinks(single, 12), (Counts{{{one, two}, 12}, {{three, two}, 12}}));
   // The node in the middle is twice as good a root as the others and manages six chunks; idle links come into use.

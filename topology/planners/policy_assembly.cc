@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "topology/evaluation/policy_value.h"
 #include "topology/evaluation/simple_bound.h"
-#include "topology/planners/tree_delay.h"
+#include "topology/planners/route_table.h"
 
 namespace banyan {
 namespace {

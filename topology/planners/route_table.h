@@ -34,6 +34,18 @@ class RouteTable {
   std::vector<ShortestPathTree> trees_;  // by position of the source in view.nodes(); empty until asked for
 };
 
+// The delay of a tree (NETSTORM, Theorem 1): its slowest path under 1/throughput, in each half. In seconds per bit.
+struct TreeDelay {
+  double reduce = 0;
+  double broadcast = 0;
+
+  // Larger is better; infinite for a tree without edges.
+  double Quality() const { return 1 / (reduce + broadcast); }
+};
+
+// Edges without a link count with their whole route. The tree must pass CheckTree.
+TreeDelay DelayOf(const Tree& tree, RouteTable& routes);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_PLANNERS_ROUTE_TABLE_H_

@@ -1,10 +1,9 @@
-#include "topology/planners/star_planner.h"
-
+#include "topology/planners/planners.h"
 #include "topology/planners/policy_assembly.h"
 
 namespace banyan {
 
-absl::StatusOr<Policy> StarPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+absl::StatusOr<Policy> PlanStar(const NetworkView& view, const PlannerConfig& config) {
   return PlanOneRoot("star", view, config, [&view](NodeId root) {
     Tree tree;
     tree.root = root;

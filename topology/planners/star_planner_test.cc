@@ -1,7 +1,6 @@
-#include "topology/planners/star_planner.h"
-
 #include <gtest/gtest.h>
 
+#include "topology/planners/planners.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {
@@ -10,7 +9,7 @@ namespace {
 TEST(StarPlannerTest, EveryoneIsAChildOfTheHub) {
   PlannerConfig config;
   config.root = NodeId(4);
-  const absl::StatusOr<Policy> policy = StarPlanner().Plan(Internet2Network(), config);
+  const absl::StatusOr<Policy> policy = PlanStar(Internet2Network(), config);
   ASSERT_TRUE(policy.ok()) << policy.status();
   ASSERT_EQ(policy->trees.size(), 1u);
   EXPECT_EQ(policy->trees[0].root, NodeId(4));
@@ -21,7 +20,7 @@ TEST(StarPlannerTest, EveryoneIsAChildOfTheHub) {
 }
 
 TEST(StarPlannerTest, TheBestHubHasTheLeastDelay) {
-  const absl::StatusOr<Policy> policy = StarPlanner().Plan(TriangleNetwork(), {});
+  const absl::StatusOr<Policy> policy = PlanStar(TriangleNetwork(), {});
   ASSERT_TRUE(policy.ok()) << policy.status();
   EXPECT_EQ(policy->trees[0].root, NodeId(2));
 }
@@ -29,7 +28,7 @@ TEST(StarPlannerTest, TheBestHubHasTheLeastDelay) {
 TEST(StarPlannerTest, AHubThatIsAwayGivesWayToTheBest) {
   PlannerConfig config;
   config.root = NodeId(10);
-  const absl::StatusOr<Policy> policy = StarPlanner().Plan(TriangleNetwork(), config);
+  const absl::StatusOr<Policy> policy = PlanStar(TriangleNetwork(), config);
   ASSERT_TRUE(policy.ok()) << policy.status();
   EXPECT_EQ(policy->trees[0].root, NodeId(2));
 }

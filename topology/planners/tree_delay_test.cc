@@ -1,9 +1,8 @@
-#include "topology/planners/tree_delay.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "topology/planners/route_table.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "topology/overlay/text/yaml_advice.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 namespace {

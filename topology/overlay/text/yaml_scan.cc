@@ -1,5 +1,3 @@
-#include "topology/overlay/text/yaml_scan.h"
-
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -8,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 namespace {

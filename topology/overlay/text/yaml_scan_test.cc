@@ -1,6 +1,6 @@
-#include "topology/overlay/text/yaml_scan.h"
-
 #include <gtest/gtest.h>
+
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 namespace {

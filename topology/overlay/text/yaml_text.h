@@ -1,16 +1,22 @@
-// What can be said of a YAML text before it is parsed, so that users read of their own characters instead of a parser's
-// states. Pure functions.
+// A YAML text as a user sees it, before and after a parser does: users read of their own characters instead of a
+// parser's states. Pure functions.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
 #define BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "topology/overlay/text/file_place.h"
 
 namespace banyan {
+
+// Where something stands in a text file.
+struct FilePlace {
+  int line = 1;  // both from 1
+  int column = 1;
+};
 
 // A place in a text that is wrong; columns are characters, not bytes.
 struct YamlFault {
@@ -50,6 +56,25 @@ char32_t CodePoint(absl::string_view text, size_t length);
 
 // "U+00A0".
 std::string CodePointName(char32_t code_point);
+
+// ---- before a parser ----
+
+struct YamlScanResult {
+  // Wrong in any YAML, or not what anybody meant: a tab that indents, a quote that never ends, a no-break space.
+  std::optional<YamlFault> wrong;
+  // The reason when a parser refuses the text: brackets that do not match, or that stand in the middle of a word.
+  std::optional<YamlFault> suspect;
+};
+
+// Reads the punctuation of a text from PlainYamlText: quotes, brackets, spaces that only look like spaces. What a
+// parser calls an unexpected token is here the bracket that was never closed. Finds the first fault of each sort.
+YamlScanResult ScanYaml(absl::string_view text);
+
+// ---- after it ----
+
+// Returns in Banyan's own words what is wrong at `place` of `text`, and what to do. `theirs` is yaml-cpp's message,
+// which only chooses among the advices.
+std::string YamlAdvice(absl::string_view text, FilePlace place, absl::string_view theirs);
 
 }  // namespace banyan
 

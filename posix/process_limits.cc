@@ -1,5 +1,7 @@
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -10,6 +12,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "core/check.h"
+#include "posix/file_descriptor.h"
 
 namespace banyan {
 namespace {
@@ -82,6 +86,38 @@ std::optional<MemoryLimit> LimitOf(const Hierarchy& of, const std::string& group
 }
 
 }  // namespace
+
+void KeepMemorySecret() {
+  const rlimit none = {0, 0};
+  BANYAN_CHECK(prctl(PR_SET_DUMPABLE, 0) == 0 && setrlimit(RLIMIT_CORE, &none) == 0);
+}
+
+int64_t RaiseDescriptorLimit() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  const rlimit raised = {limit.rlim_max, limit.rlim_max};
+  if (setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
+int64_t DescriptorLimit() {
+  rlimit limit = {};
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return static_cast<int64_t>(limit.rlim_cur);
+}
+
+bool HasDescriptorLeft() { return FileDescriptor(eventfd(0, EFD_CLOEXEC)).valid(); }
+
+std::string DescriptorAdvice() {
+  return absl::StrCat("this process may have ", DescriptorLimit(),
+                      " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
+}
+
+int64_t MappingLimit() {
+  int64_t most = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  return most;
+}
 
 std::optional<MemoryLimit> FindMemoryLimit(const std::string& root) {
   std::optional<MemoryLimit> least;
