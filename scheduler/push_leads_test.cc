@@ -1,7 +1,6 @@
-#include "scheduler/push_leads.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/push_order.h"
 #include "scheduler/testing/mesh_job.h"
 
 namespace banyan {

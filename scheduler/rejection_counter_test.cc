@@ -1,10 +1,9 @@
-#include "scheduler/rejection_counter.h"
-
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "scheduler/scheduler_context.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {

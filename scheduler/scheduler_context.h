@@ -4,6 +4,8 @@
 #define BANYAN_SCHEDULER_SCHEDULER_CONTEXT_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,11 +13,28 @@
 #include "absl/strings/str_cat.h"
 #include "core/time.h"
 #include "scheduler/outbox.h"
-#include "scheduler/rejection_counter.h"
 #include "scheduler/state/state_log.h"
 #include "scheduler/state/state_record.h"
 
 namespace banyan {
+
+// Counts what peers sent in vain and says so in few enough lines that no peer can flood the log. Thread-compatible;
+// owned by SchedulerContext.
+class RejectionCounter {
+ public:
+  // Counts one rejection; the line to log, unless this interval (kRejectionLineInterval) has had its share. What comes
+  // again and again is said the first, second, fourth, eighth ... time.
+  std::optional<std::string> Reject(Timestamp now, const std::string& what);
+
+  uint64_t count() const { return count_; }
+
+ private:
+  uint64_t count_ = 0;
+  std::map<std::string, uint64_t> said_;  // how often each came, of the newest kMostRejectionsKept at most
+  std::optional<Timestamp> interval_start_;
+  int lines_ = 0;
+  uint64_t unsaid_ = 0;
+};
 
 struct SchedulerContext {
   Timestamp now;

@@ -14,8 +14,7 @@
 #include "core/check.h"
 #include "core/ids.h"
 #include "core/units.h"
-#include "topology/overlay/overlay_compression.h"
-#include "topology/overlay/overlay_topology.h"
+#include "topology/overlay/overlay_sections.h"
 
 namespace banyan {
 

@@ -1,7 +1,6 @@
-#include "scheduler/members/address_check.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/members/job_members.h"
 #include "scheduler/testing/mesh_job.h"
 
 namespace banyan {

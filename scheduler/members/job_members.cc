@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/members/address_check.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_limits.h"
+#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {
@@ -43,7 +46,118 @@ JoinVerdict JobIsOver(const JobState& job) {
   return refusal;
 }
 
+// The host of tcp://host:port, without brackets.
+absl::string_view HostOf(absl::string_view address) {
+  absl::ConsumePrefix(&address, "tcp://");
+  address = address.substr(0, address.rfind(':'));
+  absl::ConsumePrefix(&address, "[");
+  absl::ConsumeSuffix(&address, "]");
+  return address;
+}
+
+bool IsLoopback(absl::string_view host) {
+  return absl::StartsWith(host, "127.") || host == "::1" || host == "localhost" || host == "ip6-localhost";
+}
+
+const NodeConfig* FindNode(const OverlayConfig& overlay, const std::string& name) {
+  const auto found = std::find_if(overlay.nodes.begin(), overlay.nodes.end(),
+                                  [&name](const NodeConfig& node) { return node.name == name; });
+  return found == overlay.nodes.end() ? nullptr : &*found;
+}
+
+bool IsThere(const Member& member) {
+  return member.state == MemberState::kJoined || member.state == MemberState::kSilent ||
+         member.state == MemberState::kExpected;
+}
+
 }  // namespace
+
+std::optional<WaitingJoins::Entry> WaitingJoins::Add(NodeId node, ConnectionId connection, const Join& join) {
+  std::vector<Entry>& starts = entries_[node];
+  const auto same = std::find_if(starts.begin(), starts.end(),
+                                 [&join](const Entry& entry) { return entry.join.incarnation == join.incarnation; });
+  if (same != starts.end()) {
+    *same = Entry{connection, join};
+    return std::nullopt;
+  }
+  starts.push_back({connection, join});
+  if (starts.size() <= kMostWaitingStarts) return std::nullopt;
+  Entry oldest = std::move(starts.front());
+  starts.erase(starts.begin());
+  return oldest;
+}
+
+std::optional<NodeId> WaitingJoins::Drop(ConnectionId connection) {
+  for (auto& [node, starts] : entries_) {
+    if (std::erase_if(starts, [&](const Entry& entry) { return entry.connection == connection; }) == 0) continue;
+    const NodeId dropped = node;
+    if (starts.empty()) entries_.erase(dropped);
+    return dropped;
+  }
+  return std::nullopt;
+}
+
+std::optional<WaitingJoins::Entry> WaitingJoins::Take(NodeId node) {
+  const auto found = entries_.find(node);
+  if (found == entries_.end()) return std::nullopt;
+  Entry entry = std::move(found->second.back());
+  found->second.pop_back();
+  if (found->second.empty()) entries_.erase(found);
+  return entry;
+}
+
+bool WaitingJoins::Has(ConnectionId connection) const {
+  return std::any_of(entries_.begin(), entries_.end(), [connection](const auto& of_node) {
+    return std::any_of(of_node.second.begin(), of_node.second.end(),
+                       [connection](const Entry& entry) { return entry.connection == connection; });
+  });
+}
+
+std::vector<ConnectionId> WaitingJoins::ConnectionsOf(NodeId node) const {
+  std::vector<ConnectionId> connections;
+  const auto found = entries_.find(node);
+  if (found == entries_.end()) return connections;
+  for (const Entry& entry : found->second) connections.push_back(entry.connection);
+  return connections;
+}
+
+size_t WaitingJoins::size() const {
+  size_t size = 0;
+  for (const auto& [node, starts] : entries_) size += starts.size();
+  return size;
+}
+
+std::vector<NodeId> WaitingJoins::Nodes() const {
+  std::vector<NodeId> nodes;
+  for (const auto& [node, starts] : entries_) nodes.push_back(node);
+  return nodes;
+}
+
+std::string AddressFault(const Join& join, const std::string& host, const Membership& members,
+                         const OverlayConfig& overlay) {
+  const NodeConfig* configured = FindNode(overlay, join.name);
+  if (configured == nullptr) return "";
+  if (const absl::Status status = CheckConnectAddress(join.address); !status.ok()) {
+    return absl::StrCat(join.name, " says that others reach it at ", join.address, ": ", status.message(),
+                        "; say with --advertise where it is");
+  }
+  const std::vector<std::string>& schedulers = overlay.scheduler.addresses;
+  if (std::find(schedulers.begin(), schedulers.end(), join.address) != schedulers.end()) {
+    return absl::StrCat(join.name, " says that others reach it at ", join.address,
+                        ", which is the scheduler's; give the node a port of its own (--listen, --advertise)");
+  }
+  for (const Member& member : members.all()) {
+    if (member.name == join.name || member.address != join.address || !IsThere(member)) continue;
+    return absl::StrCat(join.name, " says that others reach it at ", join.address, ", and so does ", member.name,
+                        "; give each node a port or a machine of its own (--listen, --advertise)");
+  }
+  const bool is_elsewhere = !host.empty() && !IsLoopback(host) && !IsLoopback(HostOf(configured->address));
+  if (!is_elsewhere || !IsLoopback(HostOf(join.address))) return "";
+  return absl::StrCat(join.name, " says that others reach it at ", join.address,
+                      ", where each machine reaches only itself. It joins from ", host, ", and the overlay has it at ",
+                      configured->address, ": start it with --listen ", configured->address,
+                      ", or say with --advertise where it is");
+}
 
 JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context)
     : overlay_(overlay), job_(job), start_(start), context_(context), membership_(MembershipOptions(*overlay)) {}

@@ -1,7 +1,6 @@
-#include "scheduler/members/waiting_joins.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/members/job_members.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {

@@ -1,6 +1,5 @@
-#include "scheduler/precision/round_forecast.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/precision/endpoint_guard.h"
 #include "topology/planner_factory.h"
 #include "topology/samples/sample_networks.h"
 

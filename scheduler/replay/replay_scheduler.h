@@ -10,19 +10,44 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/message.h"
+#include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
-#include "scheduler/replay/replay_cast.h"
 
 namespace banyan {
+
+// The transcripts of all nodes of one job, which a replay needs together. Immutable; thread-safe.
+class ReplayCast {
+ public:
+  using Transcript = std::shared_ptr<const NodeTranscript>;
+
+  // FAILED_PRECONDITION when these are not the transcripts of all nodes of one job: of which node one is missing or
+  // there are two, or where they contradict each other.
+  static absl::StatusOr<ReplayCast> Create(const std::vector<Transcript>& transcripts);
+
+  // By number.
+  const std::map<NodeId, Transcript>& nodes() const { return nodes_; }
+  // Null for a name that no node has.
+  const NodeTranscript* Find(const std::string& name) const;
+  // The key table: of the node that has seen most of it.
+  const std::vector<KeySlice>& keys() const { return keys_; }
+  const std::string& job() const { return nodes_.begin()->second->joined.config.job; }
+
+ private:
+  std::map<NodeId, Transcript> nodes_;
+  std::vector<KeySlice> keys_;
+};
 
 class ReplayScheduler : public Protocol {
  public:

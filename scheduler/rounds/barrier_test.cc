@@ -1,6 +1,5 @@
-#include "scheduler/rounds/barrier.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/rounds/job_barriers.h"
 
 namespace banyan {
 namespace {

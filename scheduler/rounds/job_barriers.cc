@@ -1,11 +1,27 @@
 #include "scheduler/rounds/job_barriers.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
+
+Barrier::Outcome Barrier::Enter(NodeId node, uint64_t barrier) {
+  if (barrier < next_) return Outcome::kWasBefore;
+  if (barrier > next_) return Outcome::kTooFar;
+  entered_.insert(node);
+  return Outcome::kWaiting;
+}
+
+bool Barrier::Release(const std::vector<NodeId>& awaited) {
+  const auto has_entered = [this](NodeId node) { return entered_.count(node) > 0; };
+  if (entered_.empty() || !std::all_of(awaited.begin(), awaited.end(), has_entered)) return false;
+  entered_.clear();
+  ++next_;
+  return true;
+}
 
 void JobBarriers::Enter(NodeId node, const BarrierEntered& message) {
   const uint64_t before = members_->table().Find(node).barriers_before;

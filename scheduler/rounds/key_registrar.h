@@ -14,20 +14,84 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
-#include "scheduler/rounds/shape_claims.h"
-#include "scheduler/rounds/waiting_keys.h"
 #include "scheduler/scheduler_context.h"
 
 namespace banyan {
+
+// Which nodes give one key which shape, when they differ: says who differs from most others. Thread-compatible; owned
+// by KeyRegistrar.
+class ShapeClaims {
+ public:
+  // The nodes whose shape is that of more than half of at least three, and the others.
+  struct Sides {
+    std::vector<NodeId> most;
+    std::vector<NodeId> outliers;
+  };
+
+  // Notes what the node gave last.
+  void Note(NodeId node, const TensorShape& shape) { claims_[node] = {shape.elements, shape.layout.Hash()}; }
+  bool Has(NodeId node) const { return claims_.count(node) > 0; }
+  // Returns both sides; empty without a majority, or when all agree.
+  Sides Judge() const {
+    std::map<Claim, std::vector<NodeId>> by_claim;
+    for (const auto& [node, claim] : claims_) by_claim[claim].push_back(node);
+    Sides sides;
+    for (const auto& [claim, nodes] : by_claim) {
+      if (claims_.size() >= 3 && 2 * nodes.size() > claims_.size()) sides.most = nodes;
+    }
+    for (const auto& [claim, nodes] : by_claim) {
+      if (!sides.most.empty() && nodes != sides.most) {
+        sides.outliers.insert(sides.outliers.end(), nodes.begin(), nodes.end());
+      }
+    }
+    if (sides.outliers.empty()) sides.most.clear();
+    return sides;
+  }
+
+ private:
+  using Claim = std::pair<int64_t, uint64_t>;  // elements, and the layout's hash
+
+  std::map<NodeId, Claim> claims_;
+};
+
+// Keys that nodes have asked for before the job has started, in order of arrival. Thread-compatible; owned by
+// KeyRegistrar.
+class WaitingKeys {
+ public:
+  struct Entry {
+    RegisterKeys::Key key;
+    std::vector<NodeId> nodes;  // that have asked for it, in order of arrival
+  };
+
+  // Adds a key, once per node and key. False at kMaxWaitingKeys, kMaxWaitingAskers and kMaxWaitingTensors.
+  bool Add(NodeId node, const RegisterKeys::Key& key);
+  // Drops the keys of a node that is gone: the next start of it may have other keys.
+  void Drop(NodeId node);
+  std::vector<Entry> TakeAll();
+
+  // Returns how many keys wait, one that nodes give several shapes as often.
+  size_t size() const { return entries_.size(); }
+
+ private:
+  using Shape = std::tuple<std::string, int64_t, uint64_t>;  // name, elements and the layout's hash
+  static Shape ShapeOf(const RegisterKeys::Key& key) { return {key.name, key.elements, key.layout.Hash()}; }
+
+  std::vector<Entry> entries_;
+  std::map<Shape, size_t> index_;  // of entries_
+  size_t askers_ = 0;              // of all entries together
+  size_t grouped_tensors_ = 0;
+};
 
 class KeyRegistrar {
  public:

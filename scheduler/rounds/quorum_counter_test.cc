@@ -1,7 +1,6 @@
-#include "scheduler/rounds/quorum_counter.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/rounds/job_quorum.h"
 
 namespace banyan {
 namespace {

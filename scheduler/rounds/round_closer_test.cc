@@ -1,6 +1,5 @@
-#include "scheduler/rounds/round_closer.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/rounds/round_book.h"
 
 namespace banyan {
 namespace {

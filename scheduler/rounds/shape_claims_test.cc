@@ -1,7 +1,6 @@
-#include "scheduler/rounds/shape_claims.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/rounds/key_registrar.h"
 
 namespace banyan {
 namespace {

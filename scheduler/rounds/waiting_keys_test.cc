@@ -1,7 +1,6 @@
-#include "scheduler/rounds/waiting_keys.h"
-
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
+#include "scheduler/rounds/key_registrar.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {

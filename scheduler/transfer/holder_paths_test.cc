@@ -1,6 +1,5 @@
-#include "scheduler/transfer/holder_paths.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/transfer/transfer_control.h"
 
 namespace banyan {
 namespace {

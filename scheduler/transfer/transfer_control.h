@@ -21,8 +21,13 @@
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/transfer/state_transfer.h"
+#include "topology/policy.h"
 
 namespace banyan {
+
+// Returns, for each node that `from` can reach, a path to it with both ends, with the fewest hops, over nodes that have
+// connections with each other under this policy. The path to `from` itself is `from` alone. Ties go to lower ids.
+std::map<NodeId, std::vector<NodeId>> PathsFrom(NodeId from, const Policy& policy);
 
 class TransferControl {
  public:

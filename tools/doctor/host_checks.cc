@@ -21,7 +21,7 @@
 #include "access/key_file.h"
 #include "core/printable.h"
 #include "posix/child_process.h"
-#include "posix/memory_limit.h"
+#include "posix/process_limits.h"
 #include "posix/work_directory.h"
 #include "runtime/transport/congestion_control.h"
 
@@ -58,7 +58,7 @@ std::optional<int64_t> AvailableMemory(const std::string& path) {
   return kibibytes * kKibibyte;
 }
 
-std::optional<int64_t> DescriptorLimit() {
+std::optional<int64_t> HardDescriptorLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
   // Daemons raise theirs to the hard one.
@@ -77,7 +77,7 @@ HostFacts ReadHostFacts(const std::string& root) {
   facts.most_send_buffer_bytes = NumberIn(net + "tcp_wmem", 2);
   facts.most_receive_buffer_bytes = NumberIn(net + "tcp_rmem", 2);
   facts.mtu_probing = NumberIn(net + "tcp_mtu_probing");
-  facts.descriptors = DescriptorLimit();
+  facts.descriptors = HardDescriptorLimit();
   facts.mappings = NumberIn(root + "/proc/sys/vm/max_map_count");
   facts.available_memory_bytes = AvailableMemory(root + "/proc/meminfo");
   if (const auto limit = FindMemoryLimit(root); limit.has_value()) facts.memory_limit_bytes = limit->bytes;

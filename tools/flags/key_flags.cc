@@ -4,7 +4,7 @@
 #include "absl/strings/str_split.h"
 #include "access/exposure.h"
 #include "access/key_file.h"
-#include "posix/secret_memory.h"
+#include "posix/process_limits.h"
 #include "tools/flags/shared_flags.h"
 
 namespace banyan {

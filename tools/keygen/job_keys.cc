@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "access/curve_keys.h"
 #include "access/key_file.h"
 #include "topology/overlay/overlay_yaml.h"
 

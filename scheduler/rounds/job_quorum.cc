@@ -1,4 +1,4 @@
-#include "scheduler/rounds/quorum_counter.h"
+#include "scheduler/rounds/job_quorum.h"
 
 #include <algorithm>
 #include <functional>
