@@ -70,7 +70,7 @@ for question in "--help" "-h" "help" "help test" "test --help" "build -h" "help 
   [[ "$said" == "usage: ./banyan "* ]] || fail "expected usage after '$question', got: $said"
   if grep -E '.{81}' <<<"$said"; then fail "expected help within 80 columns after '$question'; the lines are above"; fi
 done
-for wrong in "--fast" "test fast" "test --on fast" "test --on fast //core:all" "package --on fast"; do
+for wrong in "--fast" "test fast" "test --on fast" "test --on fast //core:all" "test --quick fast" "package --on fast"; do
   code=0
   # shellcheck disable=SC2086
   said="$(launch $wrong 2>&1)" || code=$?
