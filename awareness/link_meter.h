@@ -33,7 +33,7 @@
 #include "awareness/windowed_minimum.h"
 #include "core/time.h"
 #include "proto/peer_messages.h"
-#include "proto/rate_estimator.h"
+#include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
 
 namespace banyan {

@@ -10,8 +10,8 @@
 
 #include "core/buffer.h"
 #include "proto/chunk_message.h"
+#include "proto/precision/key_routes.h"
 #include "proto/precision/precision_report.h"
-#include "proto/precision/precision_route.h"
 
 namespace banyan {
 

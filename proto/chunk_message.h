@@ -10,7 +10,7 @@
 #include "core/time.h"
 #include "proto/compression/codec_id.h"
 #include "proto/half.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 
 namespace banyan {
 

@@ -1,5 +1,3 @@
-#include "proto/chunk_wire.h"
-
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -8,6 +6,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
+#include "proto/message_wire.h"
 
 namespace banyan {
 namespace {

@@ -1,12 +1,9 @@
-#include "proto/from_scheduler_wire.h"
-
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "proto/key_runs.h"
-#include "proto/policy_wire.h"
-#include "proto/progress_runs_wire.h"
+#include "proto/message_wire.h"
 
 namespace banyan {
 namespace {

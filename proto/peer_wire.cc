@@ -1,8 +1,6 @@
-#include "proto/peer_wire.h"
-
 #include <vector>
 
-#include "proto/chunk_wire.h"
+#include "proto/message_wire.h"
 
 namespace banyan {
 namespace {

@@ -11,9 +11,19 @@
 #include "absl/time/time.h"
 #include "core/data_type.h"
 #include "core/ids.h"
-#include "proto/rate_estimator.h"
 
 namespace banyan {
+
+// The choice of the estimate that decides about a link's rate. A value; thread-compatible.
+enum class RateEstimator : uint8_t {
+  kDelivery,     // what arrives between two acknowledgements (awareness/delivery_rate_estimator.h)
+  kOneWayDelay,  // NETSTORM's Eq. 14: a chunk's size over its time under way (awareness/one_way_delay_estimator.h)
+};
+
+// Returns the name of `estimator` in the overlay's file.
+inline constexpr const char* NameOf(RateEstimator estimator) {
+  return estimator == RateEstimator::kDelivery ? "delivery" : "one_way_delay";
+}
 
 // One node's place in one tree. At the root both parents are absent.
 struct TreeSlice {

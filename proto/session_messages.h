@@ -67,6 +67,16 @@ struct OpenTensor {
 enum class TensorCallKind : uint8_t { kInit, kPush, kPull, kPushPull, kBroadcast, kFlush, kRegisterWeights };
 // The greatest of them.
 inline constexpr TensorCallKind kLastTensorCallKind = TensorCallKind::kRegisterWeights;
+inline bool HasGradient(TensorCallKind kind) { return kind != TensorCallKind::kPull; }
+inline bool HasResult(TensorCallKind kind) {
+  return kind != TensorCallKind::kPush && kind != TensorCallKind::kRegisterWeights;
+}
+// Says whether a call of this kind belongs to a round: a new one, or one that has begun.
+inline bool IsOfARound(TensorCallKind kind) { return kind != TensorCallKind::kRegisterWeights; }
+// Says whether a call of this kind begins the key's next round.
+inline bool OpensRound(TensorCallKind kind) {
+  return IsOfARound(kind) && kind != TensorCallKind::kInit && kind != TensorCallKind::kPull;
+}
 
 // An operation on an opened tensor. Pull has no gradient slot, Push and RegisterWeights no result slot; Init's values,
 // Broadcast's and RegisterWeights' are in the gradient slot. A slot that the kind does not have is 0.

@@ -1,5 +1,3 @@
-#include "proto/state_wire.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -7,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/chunk_wire.h"
+#include "proto/message_wire.h"
 #include "proto/state_layout.h"
 
 namespace banyan {

@@ -1,6 +1,4 @@
 // Every field of a message about training states that a peer can get wrong, one at a time.
-#include "proto/state_wire.h"
-
 #include <functional>
 #include <limits>
 #include <map>
@@ -9,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/envelope.pb.h"
+#include "proto/message_wire.h"
 #include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
 

@@ -1,5 +1,3 @@
-#include "proto/to_scheduler_wire.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,9 +7,7 @@
 #include <vector>
 
 #include "proto/key_runs.h"
-#include "proto/precision/precision_report_wire.h"
-#include "proto/precision/training_health_wire.h"
-#include "proto/progress_runs_wire.h"
+#include "proto/message_wire.h"
 
 namespace banyan {
 namespace {

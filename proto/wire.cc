@@ -14,16 +14,9 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "proto/chunk_wire.h"
 #include "proto/envelope.pb.h"
 #include "proto/field_reader.h"
-#include "proto/from_scheduler_wire.h"
-#include "proto/peer_wire.h"
-#include "proto/precision/training_health_wire.h"
-#include "proto/precision/veto_order_wire.h"
-#include "proto/state_wire.h"
-#include "proto/to_scheduler_wire.h"
-#include "proto/tracing/trace_messages_wire.h"
+#include "proto/message_wire.h"
 
 namespace banyan {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "compression/control/ratio_controller_factory.h"
 #include "core/random.h"
-#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/random.h"
-#include "proto/compression/ratio_controller_kind.h"
 #include "proto/compression/ratio_numbers.h"
 
 namespace banyan {

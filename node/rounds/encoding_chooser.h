@@ -21,7 +21,6 @@
 #include "node/trim/trim_method.h"
 #include "proto/chunk_message.h"
 #include "proto/compression/compression_config.h"
-#include "proto/compression/encoding_choice.h"
 #include "proto/compression/ratio_config.h"
 #include "proto/policy_slice.h"
 

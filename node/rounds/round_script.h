@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "core/ids.h"
-#include "proto/compression/encoding_choice.h"
+#include "proto/compression/compression_config.h"
 #include "proto/half.h"
 #include "proto/policy_slice.h"
 

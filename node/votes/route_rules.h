@@ -12,7 +12,7 @@
 #include "compression/encoded_chunk.h"
 #include "core/data_type.h"
 #include "proto/chunk_message.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {

@@ -13,7 +13,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 
 namespace banyan {
 

@@ -17,7 +17,7 @@
 #include "precision/control/training_health.h"
 #include "precision/profile/control_settings.h"
 #include "precision/profile/operating_profile.h"
-#include "proto/precision/precision_route.h"
+#include "proto/precision/key_routes.h"
 
 namespace banyan {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "absl/types/span.h"
-#include "proto/precision/training_health.h"
+#include "proto/precision/precision_messages.h"
 
 namespace banyan {
 

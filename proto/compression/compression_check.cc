@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "proto/compression/codec_traits.h"
-#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

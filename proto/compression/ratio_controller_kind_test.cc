@@ -1,9 +1,9 @@
-#include "proto/compression/ratio_controller_kind.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
+
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,5 @@
-// The numbers of every ratio controller by name, with the values that they may have: the one place that the file, the
-// wire and the controllers are checked by. Pure functions.
+// The names of the ratio controllers, and the numbers of each by name, with the values that they may have: the one
+// place that the file, the wire and the controllers are checked by. Pure functions.
 #ifndef BANYAN_PROTO_COMPRESSION_RATIO_NUMBERS_H_
 #define BANYAN_PROTO_COMPRESSION_RATIO_NUMBERS_H_
 
@@ -14,6 +14,18 @@
 #include "proto/compression/ratio_config.h"
 
 namespace banyan {
+
+// Every kind, in the order of their numbers.
+std::vector<RatioControllerKind> AllRatioControllerKinds();
+
+// Fixed, netsense, da1 to da5, budget; empty for a kind that does not exist.
+absl::string_view NameOf(RatioControllerKind kind);
+
+// Returns the names of all kinds, in the order of their numbers.
+std::vector<std::string> RatioControllerNames();
+
+// The kind of that name; INVALID_ARGUMENT lists the names.
+absl::StatusOr<RatioControllerKind> ParseRatioControllerKind(absl::string_view name);
 
 // The number of a codec in levels with a transform: below this share that is cut another, light one takes its place.
 inline constexpr absl::string_view kLightBelow = "light_below";

@@ -8,8 +8,6 @@
 #include <map>
 #include <string>
 
-#include "proto/compression/ratio_controller_kind.h"
-
 namespace banyan {
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "core/ids.h"
 #include "core/version.h"
-#include "proto/compression/encoding_choice.h"
+#include "proto/compression/compression_config.h"
 #include "proto/half.h"
 #include "proto/scheduler_messages.h"
 

@@ -13,7 +13,7 @@
 #include "posix/process_limits.h"
 #include "posix/steady_clock.h"
 #include "proto/session_codec.h"
-#include "runtime/workers/tensor_call_kind.h"
+#include "proto/session_messages.h"
 #include "runtime/workers/worker_connection.h"
 
 namespace banyan {

@@ -10,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
 #include "proto/session_messages.h"
-#include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {
 namespace {

@@ -11,7 +11,6 @@
 #include "proto/session_codec.h"
 #include "proto/session_messages.h"
 #include "runtime/session/session_group.h"
-#include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {
 namespace {

@@ -24,7 +24,6 @@
 #include "core/tensor_view.h"
 #include "posix/home_process.h"
 #include "proto/session_messages.h"
-#include "runtime/workers/tensor_call_kind.h"
 #include "runtime/workers/tensor_segment.h"
 
 namespace banyan {

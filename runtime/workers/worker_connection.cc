@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
 #include "proto/session_messages.h"
-#include "runtime/workers/tensor_call_kind.h"
 
 namespace banyan {
 namespace {

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "proto/compression/codec_traits.h"
-#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 #include "proto/session_messages.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"

@@ -9,7 +9,7 @@
 #include "core/check.h"
 #include "core/random.h"
 #include "proto/compression/codec_traits.h"
-#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 #include "sim/checkers/policy_checker.h"
 #include "sim/network/simulated_network.h"
 #include "sim/overlays.h"

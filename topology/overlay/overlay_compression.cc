@@ -9,7 +9,6 @@
 #include "absl/strings/str_replace.h"
 #include "proto/compression/codec_traits.h"
 #include "proto/compression/compression_check.h"
-#include "proto/compression/ratio_controller_kind.h"
 #include "proto/compression/ratio_numbers.h"
 #include "topology/overlay/overlay_sections.h"
 

@@ -9,7 +9,6 @@
 #include "core/random.h"
 #include "proto/compression/codec_traits.h"
 #include "proto/compression/compression_check.h"
-#include "proto/compression/ratio_controller_kind.h"
 #include "proto/compression/ratio_numbers.h"
 #include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"

@@ -12,8 +12,8 @@
 
 #include "absl/time/time.h"
 #include "proto/job_config.h"
+#include "proto/policy_slice.h"
 #include "proto/precision/vote_rules.h"
-#include "proto/rate_estimator.h"
 #include "proto/trimming_config.h"
 #include "topology/network_view.h"
 #include "topology/overlay/text/yaml_text.h"

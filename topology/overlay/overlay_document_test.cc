@@ -10,7 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

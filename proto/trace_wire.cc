@@ -1,8 +1,7 @@
-#include "proto/tracing/trace_messages_wire.h"
-
 #include <algorithm>
 #include <climits>
 
+#include "proto/message_wire.h"
 #include "proto/tracing/round_records_wire.h"
 
 namespace banyan {

@@ -1,9 +1,11 @@
-// What workers tell of a training step. Plain values.
-#ifndef BANYAN_PROTO_PRECISION_TRAINING_HEALTH_H_
-#define BANYAN_PROTO_PRECISION_TRAINING_HEALTH_H_
+// What workers tell of a training step, and an operator of low-bit rounds. Plain values.
+#ifndef BANYAN_PROTO_PRECISION_PRECISION_MESSAGES_H_
+#define BANYAN_PROTO_PRECISION_PRECISION_MESSAGES_H_
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "core/ids.h"
 
@@ -27,6 +29,17 @@ struct HealthReport {
   friend bool operator==(const HealthReport&, const HealthReport&) = default;
 };
 
+// From `banyan veto`, on a connection that does not join: rounds of these scopes fall back to full precision until the
+// veto is lifted.
+struct VetoLowBit {
+  static constexpr int kMostScopes = 64;
+
+  std::vector<std::string> scopes;  // empty: all
+  bool is_lifted = false;
+
+  friend bool operator==(const VetoLowBit&, const VetoLowBit&) = default;
+};
+
 }  // namespace banyan
 
-#endif  // BANYAN_PROTO_PRECISION_TRAINING_HEALTH_H_
+#endif  // BANYAN_PROTO_PRECISION_PRECISION_MESSAGES_H_
