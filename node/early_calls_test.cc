@@ -1,9 +1,8 @@
-#include "node/early_calls.h"
-
 #include <variant>
 
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/node_core.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

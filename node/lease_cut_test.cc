@@ -1,10 +1,9 @@
 // Leases that end early, seen from nodes.
-#include "node/lease_cut.h"
-
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/node_core.h"
 #include "node/testing/epochs_fixture.h"
 
 namespace banyan {

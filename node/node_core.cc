@@ -1,19 +1,50 @@
 #include "node/node_core.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "node/service_probe.h"
-#include "node/slice_check.h"
+#include "compression/encoded_chunk.h"
+#include "core/buffer.h"
+#include "node/policy_book.h"
+#include "node/rounds/chunk_computations.h"
+#include "node/scheduler_client.h"
+#include "node/state/state_outlet.h"
 #include "node/transcript/transcript_recorder.h"
 #include "node/transcript/transcript_replayer.h"
-#include "node/wrong_port.h"
+#include "node/votes/vote_computations.h"
+#include "proto/precision/vote_rules.h"
 
 namespace banyan {
 namespace {
+
+// So much work that its start counts little; 256 KiB of floats.
+constexpr int64_t kSampleElements = 1 << 16;
+// Votes are small: as many summands as a node with many children has.
+constexpr size_t kSampleVotes = 8;
+
+// Measures how fast this node works on floats and votes, before rounds do: on a small sample, by the computations of
+// rounds themselves. ComputationTable has the outcome; the results are dropped. `computations` outlives the work.
+void MeasureServices(StepContext& step, ComputationTable* computations, const VoteRules& rules) {
+  const Buffer sample = Buffer::Allocate(kSampleElements);
+  const CheckedChunk floats = EncodeChunk({.codec = CodecId::kFp32}, sample, 1);
+  computations->Start<AccumulateChunk>(
+      step, std::make_unique<AccumulateChunk>(Buffer(), true, std::vector<CheckedChunk>(2, floats), kSampleElements),
+      [](StepContext&, AccumulateChunk&) {});
+  computations->Start<CastVotes>(
+      step,
+      std::make_unique<CastVotes>(std::vector<Buffer>{sample},
+                                  std::vector<CastVotes::Chunk>{{{0, kSampleElements}, {0, kSampleElements}}}, rules),
+      [computations](StepContext& later, CastVotes& done) {
+        std::vector<CheckedChunk> votes(kSampleVotes, done.votes().front());
+        computations->Start<AddVotes>(later, std::make_unique<AddVotes>(std::move(votes)),
+                                      [](StepContext&, AddVotes&) {});
+      });
+}
 
 constexpr size_t kMostEarlyHellos = 1 << 14;
 
@@ -31,7 +62,100 @@ Join JoinOf(const NodeOptions& options) {
   return join;
 }
 
+// The request that waits behind a call; none for a WorkerDetach.
+std::optional<RequestId> RequestOf(const WorkerCall& call) {
+  return std::visit(
+      [](const auto& concrete) -> std::optional<RequestId> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(concrete)>, WorkerDetach>) {
+          return std::nullopt;
+        } else {
+          return concrete.request;
+        }
+      },
+      call);
+}
+
 }  // namespace
+
+void EarlyCalls::Refuse(StepContext& step, const absl::Status& why) {
+  for (const WorkerCall& call : Take()) Refuse(step, call, why);
+}
+
+void EarlyCalls::Refuse(StepContext& step, const WorkerCall& call, const absl::Status& why) {
+  const std::optional<RequestId> request = RequestOf(call);
+  if (!request.has_value()) return;
+  step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
+}
+
+// ---- between the workers' training states and the other parts ----
+
+// Connects the StateExchange with the scheduler, the network and the workers. Thread-compatible; owned by its NodeCore.
+class NodeCore::StateLink : public StateOutlet {
+ public:
+  explicit StateLink(NodeCore& core) : core_(core) {}
+
+  void TellScheduler(StepContext& step, Message message) override;
+  void SendOnRoute(StepContext& step, Message message) override;
+  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
+  void Ask(StepContext& step, StateTask task) override;
+  void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
+  std::vector<KeysPushed> PushedBy(WorkerId worker) const override {
+    return core_.joined_->desk->fetching().PushedBy(worker);
+  }
+  bool HasState(WorkerId worker) const override { return core_.joined_->desk->fetching().HasState(worker); }
+  bool HasMissedNothing(WorkerId worker) const override {
+    return core_.joined_->desk->fetching().HasMissedNothing(worker);
+  }
+  std::vector<WorkerId> Beginners() const override { return core_.joined_->desk->fetching().Beginners(); }
+  void Abstain(StepContext& step, WorkerId worker) override { core_.joined_->desk->Fetch(step, worker); }
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override {
+    core_.joined_->desk->AbstainUntil(step, pushed);
+  }
+  void AbstainFromAll(StepContext& step) override { core_.joined_->desk->AbstainFromAll(step); }
+  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override {
+    return core_.joined_->desk->fetching().HasResultsOf(pushed);
+  }
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override {
+    core_.joined_->desk->BeginAfter(step, worker, pushed);
+  }
+  void BeginAnywhere(StepContext& step, WorkerId worker) override { core_.joined_->desk->BeginAnywhere(step, worker); }
+
+ private:
+  NodeCore& core_;
+};
+
+void NodeCore::StateLink::TellScheduler(StepContext& step, Message message) {
+  // What is lost is said again with the next join.
+  if (core_.scheduler_.joined()) core_.scheduler_.Send(step, std::move(message));
+}
+
+void NodeCore::StateLink::SendOnRoute(StepContext& step, Message message) {
+  std::visit(
+      [&](auto& concrete) {
+        if constexpr (requires { concrete.route; }) core_.joined_->network->SendOn(step, std::move(concrete));
+      },
+      message);
+}
+
+void NodeCore::StateLink::SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  const PolicySlice* slice = core_.book_.newest_slice();
+  // The joiner asks again when there is a way.
+  if (slice == nullptr || !core_.joined_->network->IsNeighbour(message.route.receiver())) return;
+  message.policy = slice->version;
+  message.id.epoch = core_.epochs_.begun();
+  message.source_incarnation = core_.options_.incarnation;
+  core_.joined_->network->SendChunk(step, std::move(message), std::move(payload));
+}
+
+void NodeCore::StateLink::Ask(StepContext& step, StateTask task) {
+  step.actions.emplace_back(std::in_place_type<AskWorker>, AskWorker{std::move(task)});
+}
+
+void NodeCore::StateLink::CompleteStateCall(StepContext& step, RequestId request, absl::Status status,
+                                            uint64_t boundary) {
+  step.actions.emplace_back(std::in_place_type<CompleteRequest>,
+                            CompleteRequest{request, std::move(status), KeyId(), Round(), boundary});
+}
 
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
@@ -112,8 +236,8 @@ void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
 void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   const bool is_heartbeat = scheduler_.OnDeadline(step);
   if (is_heartbeat && joined_.has_value()) {
-    joined_->reporter->Report(step);
-    if (failed_.ok()) joined_->reporter->ReportMissingValues(step);
+    Report(step);
+    if (failed_.ok()) ReportMissingValues(step);
   }
   if (end_.IsDue(step.now)) StopNow(step);
   if (!joined_.has_value()) return;
@@ -198,8 +322,8 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
       joined_->state->OnSchedulerConnected(step, accepted.term);
       tracer_.Stop();
       // The last one may have been lost with the connection.
-      joined_->reporter->Forget();
-      return joined_->reporter->ReportLostWorker(step);
+      last_report_.reset();
+      return ReportLostWorker(step);
     }
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
@@ -220,14 +344,10 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
   joined_->desk = std::make_unique<WorkerDesk>(options_.name, accepted.config, &book_, joined_->engine.get(),
                                                &scheduler_, &computations_, desk_listener);
-  joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
-                                                               joined_->network.get(), joined_->desk.get()});
+  joined_->link = std::make_unique<StateLink>(*this);
   ReplicaExchange::Listener* listener = this;
   joined_->state =
       std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(), listener);
-  joined_->reporter = std::make_unique<NodeReporter>(
-      NodeReporter::Parts{accepted.node, &rejections_, &book_, &scheduler_, joined_->network.get(),
-                          joined_->engine.get(), joined_->desk.get(), joined_->state.get()});
   joined_->state->OnSchedulerConnected(step, accepted.term);
   if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,
@@ -364,7 +484,7 @@ void NodeCore::On(StepContext& step, EpochPlan& part) {
     scheduler_.ReportClosed(entry.key, entry.round, entry.hash, book_.keys().size());
   }
   scheduler_.OnNewEpoch();
-  if (failed_.ok()) joined_->reporter->ReportMissingValues(step);
+  if (failed_.ok()) ReportMissingValues(step);
   joined_->state->OnEpochPlan(step);
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
                                          is_fresh ? ", which this node has joined" : "", "; ",
@@ -458,7 +578,8 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
   step.Log(LogLevel::kWarning,
            absl::StrCat(options_.name, ": ", reason, "; the node abstains until another worker attaches"));
-  joined_->reporter->OnWorkerLost(step, {worker, reason});
+  worker_lost_ = WorkerLost{worker, reason};
+  ReportLostWorker(step);
 }
 
 void NodeCore::LeaveIfOver(StepContext& step) {
@@ -470,7 +591,7 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   tracer_.OnLeaving(step, TracedParts());
   scheduler_.Announce(step, Leave{"its workers are done"});
   // What is said from now on tells of workers that come too late.
-  joined_->reporter->Forget();
+  last_report_.reset();
   end_.OnLeft();
 }
 
@@ -495,6 +616,46 @@ void NodeCore::TakeFailure(StepContext& step) {
   joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
   joined_->network->DropChunks();
+}
+
+// ---- what it tells the scheduler of itself ----
+
+NodeReport NodeCore::MakeReport(StepContext& step) const {
+  NodeReport report;
+  joined_->desk->AddTo(report);
+  report.rejected_messages = rejections_.total();
+  report.links = joined_->network->LinkReport(step.now);
+  for (NodeReport::Memory& row : joined_->engine->MemoryReport()) report.memory.push_back(std::move(row));
+  report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
+  report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
+  report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
+  report.memory.push_back({"fetched replicas", static_cast<uint64_t>(joined_->state->replica_bytes())});
+  return report;
+}
+
+void NodeCore::Report(StepContext& step) {
+  NodeReport report = MakeReport(step);
+  if (last_report_.has_value() && *last_report_ == report) return;
+  last_report_ = report;
+  scheduler_.Send(step, std::move(report));
+  // It speaks of workers that are attached, and these are no help where the node abstains.
+  if (joined_->desk->attached() > 0) ReportLostWorker(step);
+}
+
+void NodeCore::ReportLostWorker(StepContext& step) {
+  if (!scheduler_.joined()) return;
+  if (joined_->desk->attached() > 0) {
+    // The one that came in its place has no part in these rounds either.
+    if (!joined_->engine->IsAbstaining()) return;
+    return scheduler_.Send(step, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
+  }
+  if (worker_lost_.has_value()) scheduler_.Send(step, *worker_lost_);
+}
+
+void NodeCore::ReportMissingValues(StepContext& step) {
+  const PolicySlice* slice = book_.newest_slice();
+  const bool is_source = slice != nullptr && slice->source == joined_->self;
+  if (is_source && joined_->desk->attached() > 0) ReportLostWorker(step);
 }
 
 }  // namespace banyan

@@ -14,34 +14,127 @@
 #ifndef BANYAN_NODE_NODE_CORE_H_
 #define BANYAN_NODE_NODE_CORE_H_
 
+#include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "core/time.h"
 #include "node/computation_table.h"
-#include "node/early_calls.h"
 #include "node/epoch_state.h"
-#include "node/lease_cut.h"
-#include "node/node_end.h"
-#include "node/node_reporter.h"
 #include "node/node_states.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
-#include "node/rejection_log.h"
 #include "node/round_tracer.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
-#include "node/state_link.h"
+#include "node/step_context.h"
 #include "node/transcript/node_script.h"
 #include "node/workers/worker_desk.h"
+#include "proto/scheduler_messages.h"
 #include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
+#include "protocol/worker_call.h"
 
 namespace banyan {
+
+// When a node's core stops, and with which status. Thread-compatible; owned by NodeCore.
+//
+// Invariants:
+// - The first status stands.
+class NodeEnd {
+ public:
+  // The programs that stop daemons kill those that take much longer.
+  static constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
+
+  // `with_job`: also when the job is over, and not only when it is asked to.
+  explicit NodeEnd(bool with_job) : with_job_(with_job) {}
+
+  // It stops now.
+  void Stop(absl::Status status) {
+    due_ = kNever;
+    if (!status_.has_value()) status_ = std::move(status);
+  }
+  // Somebody asks for a stop. It comes in kLongestFarewell at the latest, so that others get what they still need.
+  void Ask(Timestamp now) {
+    is_asked_for_ = true;
+    due_ = std::min(due_, now + kLongestFarewell);
+  }
+  // Others need nothing from the node any more.
+  void OnLeft() {
+    if (is_asked_for_) Stop(absl::OkStatus());
+  }
+  // The scheduler says that the job is over.
+  void OnJobOver(absl::Status status) {
+    if (with_job_) Stop(std::move(status));
+  }
+  // The node cannot go on. The scheduler, which may still have to hear of it, says in kLongestFarewell how the job is.
+  void OnFailure(Timestamp now, const absl::Status& status) {
+    if (!with_job_ || is_asked_for_ || failure_.has_value()) return;
+    failure_ = status;
+    due_ = now + kLongestFarewell;
+  }
+  // Returns whether it is time for Stop(due_status()).
+  bool IsDue(Timestamp now) const { return now >= due_; }
+  absl::Status due_status() const { return failure_.value_or(absl::OkStatus()); }
+  Timestamp NextDeadline() const { return due_; }
+  // Returns the status with which the core stops; empty until it does.
+  const std::optional<absl::Status>& status() const { return status_; }
+
+ private:
+  const bool with_job_;
+  bool is_asked_for_ = false;
+  Timestamp due_ = kNever;
+  std::optional<absl::Status> failure_;
+  std::optional<absl::Status> status_;
+};
+
+// A node's part in ending leases early. Forgets in `book` what policies before the one sought govern of the rounds that
+// `engine` has not begun, and has `scheduler` asked for them. Returns the answer, whose promise needs nothing else: a
+// round without a policy does not begin.
+inline CutBound CutLeases(const CutSought& sought, const RoundEngine& engine, PolicyBook& book,
+                          SchedulerClient& scheduler) {
+  CutBound bound = {sought.epoch, sought.policy, {}};
+  for (const auto& [key, row] : book.keys()) {
+    const Round first = engine.FirstNotBegun(key);
+    bound.rounds.push_back({key, first});
+    if (book.EndLeases(key, first, sought.policy)) scheduler.WantPolicy(key, first);
+  }
+  return bound;
+}
+
+// More workers than any data centre attaches.
+inline constexpr size_t kMostEarlyCalls = 1 << 12;
+
+// Calls of workers from before their node has joined the job: they wait for that. Thread-compatible; owned by NodeCore.
+//
+// Invariants:
+// - At most kMostEarlyCalls wait; each is answered or handed on once, in order.
+class EarlyCalls {
+ public:
+  bool has_room() const { return calls_.size() < kMostEarlyCalls; }
+  // REQUIRES: has_room().
+  void Keep(WorkerCall call) { calls_.push_back(std::move(call)); }
+  // Returns all calls, which wait no longer.
+  std::deque<WorkerCall> Take() { return std::exchange(calls_, {}); }
+  // Answers all calls with `why`.
+  void Refuse(StepContext& step, const absl::Status& why);
+
+  // Answers one call, unless it is a WorkerDetach, which nobody waits for.
+  static void Refuse(StepContext& step, const WorkerCall& call, const absl::Status& why);
+
+ private:
+  std::deque<WorkerCall> calls_;
+};
 
 struct NodeOptions {
   std::string name;
@@ -81,6 +174,7 @@ class NodeCore : public Protocol,
   Timestamp NextDeadline() const override;
 
  private:
+  class StateLink;
   // The parts that need to know the job: made once the scheduler has let this node in.
   struct Joined {
     NodeId self;
@@ -90,7 +184,6 @@ class NodeCore : public Protocol,
     std::unique_ptr<WorkerDesk> desk;
     std::unique_ptr<StateLink> link;
     std::unique_ptr<NodeStates> state;
-    std::unique_ptr<NodeReporter> reporter;
   };
 
   void Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -223,6 +316,15 @@ class NodeCore : public Protocol,
     joined_->desk->OnReplicasChanged(step, keys);
   }
 
+  // Sends the scheduler a report if it says anything new.
+  void Report(StepContext& step);
+  NodeReport MakeReport(StepContext& step) const;
+  // Tells the scheduler that no worker is here, or none that takes part in the open rounds, while that is so: for as
+  // long as rounds wait for them.
+  void ReportLostWorker(StepContext& step);
+  // The same, if open broadcasts wait for this node's values.
+  void ReportMissingValues(StepContext& step);
+
   // Ends every round and every later call with `status`. Takes effect at the end of the Step, when no part is in the
   // middle of anything. `level` is that of its line in the log.
   void Fail(absl::Status status, LogLevel level = LogLevel::kError);
@@ -258,6 +360,8 @@ class NodeCore : public Protocol,
   // Likewise, of whose chunks broke a round of this epoch; 0: of rounds that nobody else broke, in any epoch.
   std::set<NodeId> complained_of_;
   NodeEnd end_;
+  std::optional<NodeReport> last_report_;  // none: whatever the next one says is new to the scheduler
+  std::optional<WorkerLost> worker_lost_;  // the last one; others may have come since
 };
 
 }  // namespace banyan

@@ -1,6 +1,5 @@
-#include "node/node_end.h"
-
 #include "gtest/gtest.h"
+#include "node/node_core.h"
 
 namespace banyan {
 namespace {

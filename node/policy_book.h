@@ -110,6 +110,14 @@ class PolicyBook {
   std::map<PolicyVersion, size_t> leases_of_;         // how many bindings name each policy, above 0
 };
 
+// Checks whether node `self` can work with a slice that it has been given. The wire has checked each field; this checks
+// that they make sense together, so that nothing later runs into a tree edge that leads nowhere. INVALID_ARGUMENT names
+// the tree or route at fault:
+//  - a tree in which `self` has no parent and is not the root;
+//  - a tree neighbour whose way does not begin at `self` and go on to a neighbour;
+//  - a neighbour that is `self` or comes twice.
+absl::Status CheckSlice(const PolicySlice& slice, NodeId self);
+
 }  // namespace banyan
 
 #endif  // BANYAN_NODE_POLICY_BOOK_H_

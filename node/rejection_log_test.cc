@@ -1,8 +1,7 @@
-#include "node/rejection_log.h"
-
 #include <variant>
 
 #include "gtest/gtest.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

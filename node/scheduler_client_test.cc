@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 #include "proto/message_parts.h"
 #include "proto/wire.h"
 

@@ -3,7 +3,7 @@
 #include <variant>
 
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,5 @@
-#include "node/slice_check.h"
-
 #include "gtest/gtest.h"
+#include "node/policy_book.h"
 #include "node/testing/test_scheduler.h"
 
 namespace banyan {

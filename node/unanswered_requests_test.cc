@@ -1,9 +1,8 @@
-#include "node/unanswered_requests.h"
-
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/scheduler_client.h"
 
 namespace banyan {
 namespace {

@@ -1,8 +1,7 @@
-#include "node/wrong_port.h"
-
 #include <variant>
 
 #include "gtest/gtest.h"
+#include "node/scheduler_client.h"
 #include "proto/peer_messages.h"
 #include "proto/scheduler_messages.h"
 

@@ -387,7 +387,7 @@ struct NodeReport {
     Round last;           // the last round with some
     friend bool operator==(const NotFinite&, const NotFinite&) = default;
   };
-  // How a worker pushes a key: see node/workers/push_pattern.h.
+  // How a worker pushes a key: see node/workers/worker_reports.h.
   struct Lag {
     KeyId key;
     WorkerId worker;

@@ -19,8 +19,8 @@
 #include "core/digest.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
 #include "node/state/state_exchange.h"
+#include "node/step_context.h"
 #include "scheduler/transfer/state_transfer.h"
 
 namespace banyan {

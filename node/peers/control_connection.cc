@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 

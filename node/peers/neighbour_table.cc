@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "node/chunk_size.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

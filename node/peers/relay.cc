@@ -4,7 +4,7 @@
 
 #include "node/chunk_size.h"
 #include "node/link/peer_link.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/rounds/optimizer_state.h"
+#include "node/rounds/tensor_memory.h"
 #include "xxhash.h"
 
 namespace banyan {

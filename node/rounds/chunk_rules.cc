@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "node/policy_book.h"
 
 namespace banyan {
 namespace {
@@ -11,6 +12,25 @@ namespace {
 constexpr uint64_t kMostLateRounds = uint64_t{1} << 24;
 
 }  // namespace
+
+ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, RoundKind kind,
+                              KeyId key, Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded) {
+  const PolicySlice& slice = *state.binding->slice;
+  ChunkMessage message;
+  message.id = {slice.epoch, state.binding->attempt, round, key, chunk, half};
+  message.policy = slice.version;
+  message.tree = state.attempt->TreeOf(chunk);
+  message.kind = kind;
+  message.source_incarnation = source.incarnation;
+  message.route.path = PolicyBook::PathTo(slice, source.node, destination);
+  message.weight = encoded.weight();
+  message.priority = state.contribution.has_value() ? state.contribution->priority : 0;
+  message.elements = state.attempt->RangeOf(chunk).elements;
+  message.place = state.binding->chunks->PlaceOf(key, chunk);
+  message.precision = state.binding->RouteOf(key, chunk);
+  message.frames = encoded.encoded().frames;
+  return message;
+}
 
 std::string ChunkRules::FaultOf(const ChunkMessage& message, const RoundState& state) const {
   const PolicySlice& slice = *state.binding->slice;

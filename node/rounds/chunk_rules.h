@@ -1,5 +1,5 @@
-// What a chunk must look like to be a part of a bound round at this node. Everything else is refused.
-// Thread-compatible; owned by RoundEngine.
+// What a chunk must look like to be a part of a bound round at this node: everything else is refused. And the header
+// with which this node sends its own. Thread-compatible; owned by RoundEngine.
 //
 // Invariants:
 // - What passes can be counted and decoded as it claims, but for its payload: CheckChunk looks at that.
@@ -9,11 +9,14 @@
 #include <cstdint>
 #include <string>
 
+#include "compression/encoded_chunk.h"
 #include "core/ids.h"
 #include "node/rounds/key_rounds.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
+
+// The header with which a node sends a chunk of one of its rounds. Pure function.
 
 class ChunkRules {
  public:
@@ -44,6 +47,17 @@ class ChunkRules {
   uint32_t workers_;
   bool may_be_late_;
 };
+
+// Who sends: a node, in this life.
+struct ChunkSource {
+  NodeId node;
+  Incarnation incarnation;
+};
+
+// Returns the message, but for its payload, with which `source` sends `encoded` as the chunk of the round of a key to
+// `destination`. The round's `state` is bound; `kind` is the round's, or kAbstention for what nobody has spoken in.
+ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, RoundKind kind,
+                              KeyId key, Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded);
 
 }  // namespace banyan
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "node/chunk_size.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

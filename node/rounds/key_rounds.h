@@ -25,12 +25,80 @@
 #include "node/rounds/broadcast_half.h"
 #include "node/rounds/next_residuals.h"
 #include "node/rounds/reduce_half.h"
-#include "node/rounds/result_passing.h"
-#include "node/rounds/sent_sums.h"
 #include "node/votes/open_votes.h"
 #include "proto/chunk_message.h"
+#include "proto/half.h"
 
 namespace banyan {
+
+// What this node has sent up in one round and queues may have cut, until the result says what was taken of it. Each
+// attempt has its own. Thread-compatible; owned by RoundState.
+//
+// Invariants:
+// - Of a chunk at most one is ever taken: that of the epoch in which the chunk's one result was made.
+class SentSums {
+ public:
+  // Keeps what was sent of the chunk in an attempt of `epoch`.
+  void Keep(ChunkIndex chunk, Epoch epoch, CheckedChunk sum) { sums_.insert_or_assign({chunk, epoch}, std::move(sum)); }
+  // The chunk's result, `made_in` an epoch, is held here: forgets the chunk, and returns what was sent in that epoch.
+  std::optional<CheckedChunk> Take(ChunkIndex chunk, Epoch made_in) {
+    std::optional<CheckedChunk> taken;
+    auto sum = sums_.lower_bound({chunk, Epoch()});
+    while (sum != sums_.end() && sum->first.first == chunk) {
+      if (sum->first.second == made_in) taken = std::move(sum->second);
+      sum = sums_.erase(sum);
+    }
+    return taken;
+  }
+
+  int64_t size_bytes() const {
+    int64_t bytes = 0;
+    for (const auto& [id, sum] : sums_) bytes += sum.payload_bytes();
+    return bytes;
+  }
+
+ private:
+  std::map<std::pair<ChunkIndex, Epoch>, CheckedChunk> sums_;
+};
+
+// Where the results of one round go from this node within one attempt. A result that was made in an earlier epoch goes
+// up the reduce half in place of a sum, and so reaches the root. Every result goes down the broadcast half from there.
+// Thread-compatible; owned by RoundState, one for each attempt.
+//
+// Invariants:
+// - Of each chunk at most one message goes up in an attempt: the sum or the result.
+// - Each child in the broadcast half gets the result once in an attempt, also when it was passed on in an earlier one:
+//   trees change, and some member may not hold it yet.
+class ResultPassing {
+ public:
+  // How a result comes to be here.
+  enum class From : uint8_t {
+    kHeld,    // since an earlier attempt
+    kChild,   // a child in the reduce half has sent it up
+    kParent,  // the parent in the broadcast half has sent it down
+    kMade     // by this node, which is the root
+  };
+  struct Hop {
+    NodeId to;
+    Half half = Half::kReduce;
+    friend bool operator==(const Hop&, const Hop&) = default;
+  };
+
+  // `attempt` outlives this.
+  explicit ResultPassing(const ReduceHalf* attempt) : attempt_(attempt), chunks_(attempt->chunks()) {}
+
+  // Returns where the chunk's result has to go now. REQUIRES: `has_passed_up` says whether this node's sum has left.
+  std::vector<Hop> OnResult(ChunkIndex chunk, From from, bool has_passed_up);
+
+ private:
+  struct Chunk {
+    bool went_up = false;
+    bool went_down = false;
+  };
+
+  const ReduceHalf* attempt_;
+  std::vector<Chunk> chunks_;
+};
 
 // What this node puts into a round: the sum of its workers, or nothing.
 struct Contribution {

@@ -1,6 +1,5 @@
-#include "node/rounds/link_ratios.h"
-
 #include "gtest/gtest.h"
+#include "node/rounds/encoding_chooser.h"
 
 namespace banyan {
 namespace {

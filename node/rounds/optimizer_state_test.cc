@@ -1,6 +1,5 @@
-#include "node/rounds/optimizer_state.h"
-
 #include "gtest/gtest.h"
+#include "node/rounds/tensor_memory.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "node/rounds/optimizer_state.h"
+#include "node/rounds/tensor_memory.h"
 
 namespace banyan {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 #include "node/testing/test_scheduler.h"
 
 namespace banyan {

@@ -1,10 +1,9 @@
-#include "node/rounds/result_passing.h"
-
 #include <memory>
 #include <optional>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/rounds/key_rounds.h"
 #include "node/testing/test_scheduler.h"
 
 namespace banyan {

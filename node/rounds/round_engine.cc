@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
+#include "compression/encoded_chunk.h"
 #include "core/check.h"
 #include "node/chunk_size.h"
-#include "node/rejection_log.h"
 #include "node/rounds/chunk_computations.h"
+#include "node/step_context.h"
 #include "node/trim/chunk_cut.h"
 #include "node/trim/trim_policy.h"
+#include "node/votes/open_votes.h"
+#include "node/votes/vote_computations.h"
 
 namespace banyan {
 namespace {
@@ -329,10 +334,67 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
   if (result.chunk.weight() > 0) silent_.OnSpoken(key);
   if (state.results->Has(chunk)) return;
   state.residuals.OnResult(chunk, result.made_in, KeyOf(key).memory);
-  cuts_.OnResult(step, key, round, chunk, result.made_in, std::move(result.cuts));
-  votes_.OnResult(step, key, round, chunk, result.made_in, result.chunk);
+  ReturnCuts(step, key, round, state, chunk, result.made_in, std::move(result.cuts));
+  SettleVotesOf(step, key, round, state, chunk, result.made_in, result.chunk);
   state.results->Take(step, kind, chunk, result.made_in, std::move(result.chunk));
 }
+
+// ---- what comes back ----
+
+// What was cut of this node's contribution is added to the residual, and goes into a later round. A result says what
+// was cut of all that is in it: so what comes back is exactly what the result lacks, whichever copy of a contribution
+// was taken, and whatever happened to acknowledgements and epochs since.
+void RoundEngine::ReturnCuts(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk,
+                             Epoch made_in, std::vector<Cut> cuts) {
+  const std::optional<CheckedChunk> sent = state.sent.Take(chunk, made_in);
+  const auto own = std::find_if(cuts.begin(), cuts.end(), [this](const Cut& cut) { return cut.node == self_; });
+  const uint32_t frames = own == cuts.end() ? 0 : own->frames;
+  if (!cuts.empty()) state.cuts.insert_or_assign(chunk, std::move(cuts));
+  if (!sent.has_value()) return;
+  const std::optional<NodeId> parent = state.attempt->PlaceOf(chunk).reduce_parent;
+  if (parent.has_value() && !sent->empty()) {
+    const size_t taken = sent->encoded().frames.size() - std::min<size_t>(frames, sent->encoded().frames.size());
+    encodings_.ObserveUplink(*parent, sent->payload_bytes(), CutChunk(*sent, taken).payload_bytes());
+  }
+  if (frames == 0) return;
+  if (script_ != nullptr) script_->OnCut({key, round, chunk, Half::kReduce}, frames);
+  ++state.returning;
+  computations_->Start<CutRemainder>(
+      step, std::make_unique<CutRemainder>(*sent, frames),
+      [this, key, round, range = state.attempt->RangeOf(chunk)](StepContext& later, CutRemainder& done) {
+        OnReturned(later, key, round, [&](TensorMemory& memory) { memory.AddToResidual(range, done.left()); });
+      });
+}
+
+// What this node's votes have left out, when the result says what they were worth, becomes the voters' residual, and
+// goes into a later round. Where residuals went in as they are, they are used up. They change only by a result that is
+// held here: an attempt that comes to nothing leaves them as they were.
+void RoundEngine::SettleVotesOf(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk,
+                                Epoch made_in, const CheckedChunk& result) {
+  std::optional<OpenVotes::Part> part = state.votes.Take(chunk, made_in);
+  if (!part.has_value()) return;
+  if (part->votes.empty()) return KeyOf(key).memory.voters().Commit(part->range, {});
+  ++state.returning;
+  computations_->Start<SettleVotes>(
+      step, std::make_unique<SettleVotes>(std::move(part->votes), result),
+      [this, key, round, range = part->range](StepContext& later, SettleVotes& done) {
+        OnReturned(later, key, round, [&](TensorMemory& memory) { memory.voters().Commit(range, done.left()); });
+      });
+}
+
+// A round is not complete before all has come back: the next one, and a flush, begins with it.
+void RoundEngine::OnReturned(StepContext& step, KeyId key, Round round, absl::FunctionRef<void(TensorMemory&)> add) {
+  const auto known = keys_.find(key);
+  if (known == keys_.end()) return;
+  add(known->second.memory);
+  // It may have been closed by an epoch's plan meanwhile.
+  RoundState* const state = known->second.rounds.Find(round);
+  if (state == nullptr) return;
+  BANYAN_CHECK(state->returning > 0);
+  if (--state->returning == 0) CompleteIfReturned(step, key, round, *state);
+}
+
+// ---- epochs ----
 
 void RoundEngine::BeginEpoch(Epoch epoch) {
   epoch_ = epoch;

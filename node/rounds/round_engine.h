@@ -26,15 +26,14 @@
 
 #include "absl/functional/function_ref.h"
 #include "compression/encoded_chunk.h"
+#include "core/buffer.h"
 #include "core/ids.h"
 #include "node/computation_table.h"
 #include "node/early_store.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rounds/broadcast_half.h"
-#include "node/rounds/chunk_header.h"
 #include "node/rounds/chunk_rules.h"
-#include "node/rounds/cut_returns.h"
 #include "node/rounds/early_chunks.h"
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/key_rounds.h"
@@ -44,19 +43,45 @@
 #include "node/rounds/round_script.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
-#include "node/rounds/vote_returns.h"
-#include "node/sent_traffic.h"
 #include "node/step_context.h"
 #include "node/votes/route_rules.h"
+#include "proto/chunk_message.h"
 #include "proto/job_config.h"
+#include "proto/precision/key_routes.h"
+#include "proto/precision/precision_report.h"
 #include "proto/scheduler_messages.h"
 
 namespace banyan {
 
-class RoundEngine : private ReduceHalf::Owner,
-                    private BroadcastHalf::Owner,
-                    private CutReturns::Owner,
-                    private VoteReturns::Owner {
+// Counts the payload of gradients and results that this node has sent, beside what floats would have taken.
+// Thread-compatible; owned by RoundEngine.
+//
+// Invariants:
+// - A chunk counts when it is handed to the network: what that sends again counts once.
+class SentTraffic {
+ public:
+  // Broadcasts and flushes are none of it.
+  void Count(const ChunkMessage& message, const Payload& payload) {
+    if (message.kind != RoundKind::kAggregate) return;
+    Count(message, payload, all_);
+    if (message.precision == PrecisionRoute::kLowBit) Count(message, payload, low_bit_);
+  }
+  void AddTo(PrecisionReport& report) const {
+    report.all = all_;
+    report.low_bit = low_bit_;
+  }
+
+ private:
+  static void Count(const ChunkMessage& message, const Payload& payload, PrecisionReport::Traffic& traffic) {
+    for (const Buffer& frame : payload) traffic.sent_bytes += static_cast<uint64_t>(frame.size_bytes());
+    traffic.full_bytes += static_cast<uint64_t>(message.elements) * sizeof(float);
+  }
+
+  PrecisionReport::Traffic all_;
+  PrecisionReport::Traffic low_bit_;
+};
+
+class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
  public:
   class Listener {
    public:
@@ -213,18 +238,19 @@ class RoundEngine : private ReduceHalf::Owner,
   }
   void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) override;
 
-  void OnCutsReturned(StepContext& step, KeyId key, Round round) override {
-    CompleteIfReturned(step, key, round, *FindRound(key, round));
-  }
-  void OnVotesSettled(StepContext& step, KeyId key, Round round) override {
-    CompleteIfReturned(step, key, round, *FindRound(key, round));
-  }
-
   // Sends a chunk of this node, and counts it.
   void Send(StepContext& step, ChunkMessage message, Payload payload) {
     sent_.Count(message, payload);
     network_->SendChunk(step, std::move(message), std::move(payload));
   }
+  // The chunk's result, made in an epoch, is held here for the first time: what queues have cut of this node's part
+  // comes back, and what its votes have left out.
+  void ReturnCuts(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk, Epoch made_in,
+                  std::vector<Cut> cuts);
+  void SettleVotesOf(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk, Epoch made_in,
+                     const CheckedChunk& result);
+  // Has `add` put into the key's memory what has come back.
+  void OnReturned(StepContext& step, KeyId key, Round round, absl::FunctionRef<void(TensorMemory&)> add);
   // Completes a round once all of its result was read and all that it lacks of this node's part has come back.
   void CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state);
   // REQUIRES: the key is in the book.
@@ -290,8 +316,6 @@ class RoundEngine : private ReduceHalf::Owner,
   EarlyChunks early_;
   SilentRounds silent_;
   RoundScript* script_;
-  CutReturns cuts_{self_, &keys_, computations_, &encodings_, script_, this};
-  VoteReturns votes_{&keys_, computations_, this};
 };
 
 }  // namespace banyan

@@ -1,6 +1,5 @@
-#include "node/rounds/sent_sums.h"
-
 #include "gtest/gtest.h"
+#include "node/rounds/key_rounds.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "node/rounds/voter_residuals.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/rounds/committed_residual.h"
 
 namespace banyan {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "core/digest.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/digest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

@@ -2,6 +2,7 @@
 #ifndef BANYAN_NODE_STATE_STATE_OUTLET_H_
 #define BANYAN_NODE_STATE_STATE_OUTLET_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -14,6 +15,13 @@
 #include "protocol/state_call.h"
 
 namespace banyan {
+
+// Returns the route from the last node of `route` to its first.
+inline SourceRoute Reversed(SourceRoute route) {
+  std::reverse(route.path.begin(), route.path.end());
+  route.hop = 0;
+  return route;
+}
 
 // The ways of what moves a state, be it that of workers or of nodes.
 class StateChannel {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "node/rejection_log.h"
-#include "node/state/reversed_route.h"
+#include "node/state/state_outlet.h"
+#include "node/step_context.h"
 
 namespace banyan {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "core/time.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
 #include "node/step_context.h"
 #include "proto/chunk_message.h"
 #include "proto/policy_slice.h"

@@ -3,6 +3,8 @@
 #define BANYAN_NODE_TRANSCRIPT_NODE_SCRIPT_H_
 
 #include <cstdint>
+#include <optional>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,9 +14,30 @@
 #include "node/step_context.h"
 #include "node/workers/worker_desk.h"
 #include "proto/scheduler_messages.h"
+#include "proto/transcript/transcript_entry.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
+
+// Returns what a transcript says of the call; nothing of one that it passes over. It has those whose order decides what
+// is summed, and who gets what. Pure function.
+inline std::optional<TranscriptCall> CallEntryOf(const WorkerCall& call) {
+  using Kind = TranscriptCall::Kind;
+  if (const auto* push = std::get_if<WorkerPush>(&call)) {
+    return TranscriptCall{push->worker, push->flush ? Kind::kFlush : Kind::kPush, push->key};
+  }
+  if (const auto* pull = std::get_if<WorkerPull>(&call)) return TranscriptCall{pull->worker, Kind::kPull, pull->key};
+  if (const auto* values = std::get_if<WorkerBroadcast>(&call)) {
+    return TranscriptCall{values->worker, Kind::kBroadcast, values->key};
+  }
+  if (const auto* weights = std::get_if<WorkerRegisterWeights>(&call)) {
+    return TranscriptCall{weights->worker, Kind::kWeights, weights->key};
+  }
+  if (const auto* end = std::get_if<WorkerDetach>(&call)) {
+    return TranscriptCall{end->worker, end->clean ? Kind::kGoodBye : Kind::kDeath, KeyId()};
+  }
+  return std::nullopt;
+}
 
 class NodeScript : public RoundScript {
  public:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "node/transcript/call_entry.h"
+#include "node/transcript/node_script.h"
 #include "proto/transcript/node_transcript.h"
 #include "proto/transcript/transcript_wire.h"
 

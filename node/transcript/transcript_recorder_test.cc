@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 #include "proto/transcript/transcript_wire.h"
 
 namespace banyan {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "node/transcript/call_entry.h"
+#include "node/transcript/node_script.h"
 
 namespace banyan {
 

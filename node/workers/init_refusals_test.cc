@@ -1,7 +1,6 @@
-#include "node/workers/init_refusals.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/workers/worker_reports.h"
 
 namespace banyan {
 namespace {

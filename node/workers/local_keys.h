@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -28,13 +29,45 @@
 #include "core/time.h"
 #include "node/policy_book.h"
 #include "node/rounds/abstention.h"
-#include "node/workers/missed_results.h"
 #include "proto/chunk_message.h"
 #include "proto/job_config.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
+
+// The results of one key that a late worker has not been given: what its next call gets. Results that are updates are
+// summed; of results that are the values themselves the last one counts. Thread-compatible; owned by LocalKey.
+//
+// Invariants:
+// - Each result is given once, alone or in a sum, and no later than those after it. So what a worker was given up to a
+//   call adds up to the results of all rounds that were complete then.
+// - One tensor of memory at most, however many rounds were missed. Of one round it is shared with whoever holds it.
+class MissedResults {
+ public:
+  using Parts = std::vector<std::pair<int64_t, Buffer>>;  // with their first elements
+  using Sink = absl::FunctionRef<void(int64_t first_element, const Buffer& values)>;
+
+  // The worker has the results of rounds up to `given`.
+  explicit MissedResults(Round given) : through_(given) {}
+
+  // The last round of which nothing more comes: its result was given, or is here.
+  Round through() const { return through_; }
+  bool is_given() const { return is_given_; }
+  // Takes the result of `round`, of a tensor of `elements`. One that `replaces` is no update, but the values.
+  void Add(Round round, Parts result, int64_t elements, bool replaces);
+  // Gives all that is here to `sink`, zeros of `type` where nothing is new. The same again until there is more.
+  void Give(int64_t elements, DataType type, Sink sink);
+  // The worker has pushed another round: what was given is over, but for values that still hold.
+  void OnPushed(bool replaces);
+
+  int64_t size_bytes() const;
+
+ private:
+  Round through_;
+  bool is_given_ = false;
+  Parts parts_;
+};
 
 // A call of a worker that waits for its answer.
 struct WaitingCall {

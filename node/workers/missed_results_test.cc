@@ -1,9 +1,8 @@
-#include "node/workers/missed_results.h"
-
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/workers/local_keys.h"
 
 namespace banyan {
 namespace {

@@ -1,12 +1,11 @@
-#include "node/workers/not_finite_pushes.h"
-
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/rejection_log.h"
+#include "node/step_context.h"
+#include "node/workers/worker_reports.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "node/workers/push_pattern.h"
-
 #include <initializer_list>
 #include <map>
 #include <set>
@@ -8,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/workers/worker_reports.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,5 @@
-#include "node/workers/synchronisation_clock.h"
-
 #include "gtest/gtest.h"
+#include "node/workers/worker_reports.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "node/rejection_log.h"
+#include "node/step_context.h"
 
 #include <bit>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 
