@@ -271,9 +271,11 @@ PacketResult ReceivePacket(int socket, size_t max_bytes, bool may_block, Packet&
   message.msg_control = control;
   message.msg_controllen = sizeof(control);
   ssize_t got = -1;
+  // Where the other side left messages unread, its end comes as one error, and what it said last behind that.
+  bool was_reset = false;
   do {
     got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (may_block ? 0 : MSG_DONTWAIT));
-  } while (got < 0 && errno == EINTR);
+  } while (got < 0 && (errno == EINTR || (errno == ECONNRESET && !std::exchange(was_reset, true))));
   if (got < 0) return WouldBlock() ? PacketResult::kWouldBlock : PacketResult::kClosed;
   packet.file = TakeFile(message);
   packet.truncated = (message.msg_flags & MSG_TRUNC) != 0;

@@ -87,7 +87,7 @@ absl::Status UnixPort::Send(const WorkerMessage& message) {
     case PacketResult::kClosed:
       break;
   }
-  return End(ClosedByNode());
+  return WhyEnded();
 }
 
 absl::Status UnixPort::TrySend(const WorkerMessage& message, absl::Duration patience) {
@@ -99,12 +99,17 @@ absl::Status UnixPort::TrySend(const WorkerMessage& message, absl::Duration pati
     result = SendPacket(socket_.get(), bytes, -1, /*may_block=*/false);
   }
   if (result == PacketResult::kDone) return absl::OkStatus();
-  if (result == PacketResult::kClosed) return End(ClosedByNode());
+  if (result == PacketResult::kClosed) return WhyEnded();
   return absl::DeadlineExceededError(absl::StrCat("the node at ", address_, " does not read; is its process stopped?"));
 }
 
 absl::Status UnixPort::ClosedByNode() const {
   return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
+}
+
+absl::Status UnixPort::WhyEnded() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return end_;
 }
 
 absl::Status UnixPort::End(const absl::Status& reason) {

@@ -40,6 +40,9 @@ class UnixPort : public SessionPort {
   // Maps the memory that came with a reply.
   absl::StatusOr<std::shared_ptr<TensorSegment>> MapSegment(FileDescriptor file, const TensorSegment::Shape& shape);
   absl::Status ClosedByNode() const;
+  // Returns why the connection has ended; OK while the thread that reads has not come to the end. What the node has
+  // said last may be why the job ended, so only that thread ends a connection that the node has closed.
+  absl::Status WhyEnded();
   // Ends the connection for `reason` unless it ended before, and returns why it did: whichever thread sees the end
   // next tells its cause, not that it is closed.
   absl::Status End(const absl::Status& reason);
