@@ -569,9 +569,11 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
   if (!failure_.ok() || !complained_of_.insert(culprit).second) return;
   scheduler_.Announce(step, RoundBroken{key, round, culprit, reason});
   const KeySlice* row = book_.FindKey(key);
-  const std::string whose = culprit == NodeId() ? "" : absl::StrCat(joined_->network->NameOf(culprit), ": ");
-  step.Log(LogLevel::kError, absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
-                                          row == nullptr ? "?" : row->name, "': ", whose, reason,
+  std::string what = absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
+                                  row == nullptr ? "?" : row->name, "': ");
+  // What is wrong is wrong here: nothing more of it goes to others.
+  if (culprit == NodeId()) return Fail(absl::UnavailableError(absl::StrCat(what, reason, "; restart the job")));
+  step.Log(LogLevel::kError, absl::StrCat(what, joined_->network->NameOf(culprit), ": ", reason,
                                           "; it waits for the scheduler to say who falls out"));
 }
 
