@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 
+#include <future>
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/synchronization/notification.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/unix_socket.h"
@@ -32,15 +32,15 @@ TEST(UnixPortTest, WhatTheNodeSaidLastComesBeforeTheEndAlthoughItLeftMessagesUnr
   EXPECT_TRUE(port.Send(WorkerGoodBye{}).ok()) << "who reads tells the end";
 
   std::vector<std::string> heard;
-  absl::Notification closed;
+  std::promise<void> closed;
   port.Start({[&heard](WorkerReply reply, std::shared_ptr<TensorSegment>) {
                 heard.emplace_back(std::get<JobEnded>(reply).reason.message());
               },
               [&](absl::Status reason) {
                 heard.emplace_back(reason.message());
-                closed.Notify();
+                closed.set_value();
               }});
-  closed.WaitForNotification();
+  closed.get_future().wait();
   EXPECT_THAT(heard, ElementsAre("node n3 was lost", "the node at unix:/n1 has closed the connection"));
   EXPECT_EQ(port.Send(WorkerGoodBye{}).message(), "the node at unix:/n1 has closed the connection");
 }
