@@ -126,7 +126,10 @@ TEST_F(TransportTest, MoreConnectionsThanThereAreDescriptorsForAreSaidOnce) {
 }
 
 TEST_F(TransportTest, ConnectsToAPeerThatStartsLater) {
-  const std::string address = Bind()->bound_address();
+  // A port that nobody else is given, nor the client itself as its own end.
+  const auto reserved = PortReservation::Take(1);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string address = reserved->Address(0);
   auto client = Bind();
   client->Connect({kOut, address, Channel::kControl}, SteadyNow());
   std::vector<Event> events;
@@ -141,9 +144,11 @@ TEST_F(TransportTest, ConnectsToAPeerThatStartsLater) {
 }
 
 TEST_F(TransportTest, AfterALossItComesUpAgainWithoutOldMessages) {
+  const auto reserved = PortReservation::Take(1);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string address = reserved->Address(0);
   auto client = Bind();
-  auto server = Bind();
-  const std::string address = server->bound_address();
+  auto server = Bind(address);
   client->Connect({kOut, address, Channel::kControl}, SteadyNow());
   Collect(*client, Have<ConnectionUp>(1), {server.get()});
   server.reset();
@@ -281,8 +286,10 @@ TEST_F(TransportTest, AFullConnectionIsMadeAnew) {
 }
 
 TEST_F(TransportTest, APaceHoldsForAConnectionAndItsSuccessor) {
-  auto server = Bind();
-  const std::string address = server->bound_address();
+  const auto reserved = PortReservation::Take(1);
+  ASSERT_TRUE(reserved.ok()) << reserved.status();
+  const std::string address = reserved->Address(0);
+  auto server = Bind(address);
   auto client = Bind();
   client->Connect({kOut, address, Channel::kData}, SteadyNow());
   client->SetPace({kOut, 8e6});
