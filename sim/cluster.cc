@@ -294,7 +294,7 @@ std::string Cluster::WhoIsAway() const {
   }
   for (const auto& [name, worker] : workers()) {
     if (worker->finished() || !worker->lost()) continue;
-    absl::StrAppend(&text, ", worker ", name.worker.value(), " of node ", name.node.value(), " is lost");
+    absl::StrAppend(&text, ", ", NameOf(name), " is lost");
   }
   return text;
 }

@@ -13,14 +13,13 @@ whether it includes what it uses.
 _MOST = 10
 
 def _joined_impl(ctx):
+    copy = "sed \"s/^namespace {$/namespace of_$(basename \"$file\" .cc) {/\"" if ctx.attr.are_tests else "cat"
     ctx.actions.run_shell(
         inputs = ctx.files.srcs,
         outputs = [ctx.outputs.out],
         arguments = [ctx.outputs.out.path] + [source.path for source in ctx.files.srcs],
         # Messages name the file and line that were written.
-        command = "out=$1; shift; for file; do echo \"#line 1 \\\"$file\\\"\"; " +
-                  ("name=$(basename \"$file\" .cc); sed \"s/^namespace {$/namespace of_$name {/\"" if ctx.attr.are_tests else "cat") +
-                  " \"$file\"; done >\"$out\"",
+        command = "out=$1; shift; for file; do echo \"#line 1 \\\"$file\\\"\"; " + copy + " \"$file\"; done >\"$out\"",
         mnemonic = "Join",
         progress_message = "Joining the files of " + ctx.label.name,
     )

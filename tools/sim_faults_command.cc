@@ -41,17 +41,9 @@ struct FaultSweepOptions {
 
 struct FaultSweepReport {
   uint64_t seeds = 0;
-  uint64_t events = 0;
-  int64_t results = 0;
-  int64_t required = 0;
-  int64_t replicas = 0;
-  int64_t fetches = 0;
-  int64_t given = 0;
-  int64_t lost = 0;     // jobs
-  int64_t quorums = 0;  // jobs with one
-  uint64_t epochs = 0;  // changes of membership, over all seeds
-  absl::Duration simulated;
-  std::map<FaultKind, int64_t> happened;
+  int64_t lost = 0;                  // jobs
+  int64_t quorums = 0;               // jobs with one
+  FaultOutcome total;                // of all jobs
   std::vector<FaultOutcome> failed;  // in rising order of seeds
 };
 
@@ -97,17 +89,9 @@ class Sweep {
   void Take(FaultOutcome outcome) {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++report_.seeds;
-    report_.events += outcome.events;
-    report_.results += outcome.results;
-    report_.required += outcome.required;
-    report_.replicas += outcome.replicas;
-    report_.fetches += outcome.fetches;
-    report_.given += outcome.given;
     report_.lost += outcome.is_lost;
     report_.quorums += outcome.has_quorum;
-    report_.epochs += outcome.epochs;
-    report_.simulated += outcome.simulated;
-    for (const auto& [kind, times] : outcome.happened) report_.happened[kind] += times;
+    report_.total.Add(outcome);
     if (!outcome.violations.empty()) report_.failed.push_back(std::move(outcome));
     has_changed_.notify_one();
   }
@@ -181,13 +165,14 @@ std::string Text(const FaultsFlags& flags, const FaultSweepReport& report) {
     absl::StrAppend(&text, "seed ", outcome.seed, " fails:\n", outcome.violations, "  ",
                     ReplayCommand(flags, outcome.seed), "\n\n");
   }
-  absl::StrAppend(&text, report.seeds, " seeds, ", report.failed.size(), " of them fail\n", report.results,
-                  " results of ", report.required, " contributions in ", report.epochs, " epochs, ", report.fetches,
-                  " workers with a fetched state, ", report.replicas, " models compared, ", report.given,
-                  " times parameters given to nodes, ", report.lost, " jobs without any, ", report.quorums,
-                  " jobs with a quorum, ", report.events, " events, ",
-                  absl::FormatDuration(absl::Trunc(report.simulated, absl::Seconds(1))), " simulated\n");
-  for (const auto& [kind, times] : report.happened) absl::StrAppend(&text, "  ", times, " x ", NameOf(kind), "\n");
+  absl::StrAppend(&text, report.seeds, " seeds, ", report.failed.size(), " of them fail\n", report.total.results,
+                  " results of ", report.total.required, " contributions in ", report.total.epochs, " epochs, ",
+                  report.total.fetches, " workers with a fetched state, ", report.total.replicas, " models compared, ",
+                  report.total.given, " times parameters given to nodes, ", report.lost, " jobs without any, ",
+                  report.quorums, " jobs with a quorum, ", report.total.events, " events, ",
+                  absl::FormatDuration(absl::Trunc(report.total.simulated, absl::Seconds(1))), " simulated\n");
+  for (const auto& [kind, times] : report.total.happened)
+    absl::StrAppend(&text, "  ", times, " x ", NameOf(kind), "\n");
   return text;
 }
 
@@ -196,18 +181,18 @@ std::string Json(const FaultsFlags& flags, const FaultSweepReport& report) {
   json.BeginObject();
   json.Name("from").Integer(static_cast<uint64_t>(flags.from));
   json.Name("seeds").Integer(report.seeds);
-  json.Name("events").Integer(report.events);
-  json.Name("results").Integer(static_cast<uint64_t>(report.results));
-  json.Name("contributions").Integer(static_cast<uint64_t>(report.required));
-  json.Name("fetches").Integer(static_cast<uint64_t>(report.fetches));
-  json.Name("models_compared").Integer(static_cast<uint64_t>(report.replicas));
-  json.Name("parameters_given").Integer(static_cast<uint64_t>(report.given));
+  json.Name("events").Integer(report.total.events);
+  json.Name("results").Integer(static_cast<uint64_t>(report.total.results));
+  json.Name("contributions").Integer(static_cast<uint64_t>(report.total.required));
+  json.Name("fetches").Integer(static_cast<uint64_t>(report.total.fetches));
+  json.Name("models_compared").Integer(static_cast<uint64_t>(report.total.replicas));
+  json.Name("parameters_given").Integer(static_cast<uint64_t>(report.total.given));
   json.Name("parameters_lost").Integer(static_cast<uint64_t>(report.lost));
   json.Name("quorums").Integer(static_cast<uint64_t>(report.quorums));
-  json.Name("epochs").Integer(report.epochs);
-  json.Name("simulated_seconds").Number(absl::ToDoubleSeconds(report.simulated));
+  json.Name("epochs").Integer(report.total.epochs);
+  json.Name("simulated_seconds").Number(absl::ToDoubleSeconds(report.total.simulated));
   json.Name("faults").BeginObject();
-  for (const auto& [kind, times] : report.happened) json.Name(NameOf(kind)).Integer(static_cast<uint64_t>(times));
+  for (const auto& [kind, times] : report.total.happened) json.Name(NameOf(kind)).Integer(static_cast<uint64_t>(times));
   json.EndObject();
   json.Name("failed").BeginArray();
   for (const FaultOutcome& outcome : report.failed) {

@@ -186,18 +186,18 @@ void EpochChanger::OnRoundBroken(NodeId node, const RoundBroken& broken, const s
 void EpochChanger::JudgeBrokenRounds() {
   if (now() < verdict_due_) return;
   verdict_due_ = kNever;
-  std::map<NodeId, std::vector<NodeId>> accusers;  // by whom they blame
+  std::map<NodeId, std::vector<NodeId>> accusers;  // by the node that they blame
   for (const auto& [node, said] : broken_) {
     if (BlamesAnother(node, said.broken)) accusers[said.broken.culprit].push_back(node);
   }
   for (const auto& [culprit, nodes] : accusers) {
     if (nodes.size() < 2 || !IsInGoodStanding(culprit)) continue;
-    // The last to say so, since another one may have fallen out long ago.
-    const auto last =
+    // One that complains now: others may have fallen out for the same long ago.
+    const auto complains =
         std::find_if(nodes.rbegin(), nodes.rend(), [this](NodeId node) { return !broken_[node].is_judged; });
-    if (last == nodes.rend()) continue;
-    const NodeId other = *last == nodes.front() ? nodes.back() : nodes.front();
-    Exclude(culprit, absl::StrCat(broken_[*last].why, "; ", parts_.members->NameOf(other), " has blamed it too"));
+    if (complains == nodes.rend()) continue;
+    const NodeId other = *complains == nodes.front() ? nodes.back() : nodes.front();
+    Exclude(culprit, absl::StrCat(broken_[*complains].why, "; ", parts_.members->NameOf(other), " has blamed it too"));
     for (const NodeId node : nodes) broken_.erase(node);
   }
   size_t members = table().Members().size();

@@ -12,8 +12,7 @@
 //   where nobody has ordered that. The computation of a void plan ends early, so that none waits for it.
 // - While membership changes nothing but the plan for the epoch is made.
 // - A reconfiguration that waits when the plan for an epoch is made is planned for with it. When there is a plan
-// without
-//   it alone, it is refused; when there is none either way, it counts from then on: it may let those in who are
+//   without it alone, it is refused. When there is none either way it counts from then on: it may let those in who are
 //   missing.
 #ifndef BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_
 #define BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "core/digest.h"
 
 namespace banyan {
 namespace {
@@ -14,14 +13,6 @@ namespace {
 constexpr absl::Duration kCheckAfter = absl::Seconds(1);
 // Each mean of a sum is rounded once or twice.
 constexpr double kMeansTolerance = 1e-6;
-
-uint64_t HashOf(absl::Span<const float> values) {
-  return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
-}
-
-std::string NameOf(WorkerName worker) {
-  return absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
-}
 
 // Several roundings on each of several nodes in each round.
 constexpr double kDebtTolerance = 1e-5;

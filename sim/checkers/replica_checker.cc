@@ -5,14 +5,6 @@
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
-namespace {
-
-std::string NameOf(WorkerName worker) {
-  return absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
-}
-
-}  // namespace
-
 void ReplicaChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
   Life& life = lives_[worker];
   life = {life.start + 1, true, std::nullopt, 0};

@@ -8,17 +8,12 @@
 #include "compression/counts/vote_count.h"
 #include "compression/counts/vote_decision.h"
 #include "core/check.h"
-#include "core/digest.h"
 
 namespace banyan {
 namespace {
 
 // Several roundings on each of several nodes in each round.
 constexpr double kFloatTolerance = 1e-5;
-
-uint64_t HashOf(absl::Span<const float> values) {
-  return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
-}
 
 }  // namespace
 
@@ -103,8 +98,7 @@ void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Ro
   if (may_be_late_ && knowledge_[tensor] != Knowledge::kNothing && plan_->KindOf(round) != RoundKind::kBroadcast) {
     Debt& debt = workers_debts_[{tensor, worker}];
     BookPushed(tensor, round, values, debt);
-    const std::string whose = absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
-    if (plan_->KindOf(round) == RoundKind::kFlush) CheckNothingOwed(now, tensor, round, whose, debt);
+    if (plan_->KindOf(round) == RoundKind::kFlush) CheckNothingOwed(now, tensor, round, NameOf(worker), debt);
   }
   if (MayDiffer(round)) return;
   const auto [entry, is_first] = rounds_.try_emplace({tensor, round});

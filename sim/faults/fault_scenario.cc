@@ -447,6 +447,22 @@ void AddMeanVotes(uint64_t seed, FaultScenario* scenario) {
   if (random.Chance(0.5)) scenario->cluster.edited_binding = DrawSlices(plan, &random);
 }
 
+void FaultOutcome::Add(const FaultOutcome& other) {
+  events += other.events;
+  results += other.results;
+  flushes += other.flushes;
+  means += other.means;
+  required += other.required;
+  replicas += other.replicas;
+  fetches += other.fetches;
+  given += other.given;
+  epochs += other.epochs;
+  simulated += other.simulated;
+  for (const auto& [kind, times] : other.happened) happened[kind] += times;
+  low_bit_rounds += other.low_bit_rounds;
+  fallback_rounds += other.fallback_rounds;
+}
+
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
   Cluster cluster(scenario.cluster);
   cluster.simulator()->trace()->set_sink(sink);

@@ -68,6 +68,9 @@ struct FaultOutcome {
   int64_t low_bit_rounds = 0;
   int64_t fallback_rounds = 0;
   std::string violations;  // empty when no rule was broken
+
+  // Adds what there was in another job to what there was in this one. What is no count stays.
+  void Add(const FaultOutcome& other);
 };
 
 // Trains to the end and stops every process. Lines of the trace go to `sink` unless it is empty.

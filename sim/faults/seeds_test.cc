@@ -210,18 +210,7 @@ TEST(SeedRegressionTest, OfRoughJobs) {
 // Runs the seeds 0 to `count` - 1 by `run`, and adds up.
 FaultOutcome Total(uint64_t count, FaultOutcome (*run)(uint64_t seed, const Trace::Sink& sink)) {
   FaultOutcome total;
-  for (uint64_t seed = 0; seed < count; ++seed) {
-    const FaultOutcome outcome = run(seed, {});
-    for (const auto& [kind, times] : outcome.happened) total.happened[kind] += times;
-    total.required += outcome.required;
-    total.replicas += outcome.replicas;
-    total.fetches += outcome.fetches;
-    total.given += outcome.given;
-    total.flushes += outcome.flushes;
-    total.means += outcome.means;
-    total.low_bit_rounds += outcome.low_bit_rounds;
-    total.fallback_rounds += outcome.fallback_rounds;
-  }
+  for (uint64_t seed = 0; seed < count; ++seed) total.Add(run(seed, {}));
   return total;
 }
 

@@ -331,9 +331,7 @@ void SimulatedWorker::CheckResult(const Waiting& waiting, const CompleteRequest&
   }
   if (!waiting.result.empty()) {
     if (state_.has_value() && waiting.round > Round(0)) {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(waiting.result.data());
-      const uint64_t digest = DigestBytes({bytes, waiting.result.size() * sizeof(float)}, 0);
-      tensors_[waiting.tensor].results[waiting.round.value()] = digest;
+      tensors_[waiting.tensor].results[waiting.round.value()] = HashOf(waiting.result);
     }
     // They may be those after the round before.
     if (is_late && plan_->nodes_have_parameters) return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
 #include "core/digest.h"
 #include "core/random.h"
@@ -31,6 +32,14 @@ Buffer InType(Buffer values, DataType type) {
   if (type == DataType::kInt32) CopyAs<int32_t>(values.floats(), to);
   if (type == DataType::kInt64) CopyAs<int64_t>(values.floats(), to);
   return typed;
+}
+
+uint64_t HashOf(absl::Span<const float> values) {
+  return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
+}
+
+std::string NameOf(WorkerName worker) {
+  return absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
 }
 
 void WriteAsFloats(const Buffer& values, absl::Span<float> to) { DecodeChunk(PlainChunk(values, 1), to); }

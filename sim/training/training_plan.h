@@ -22,6 +22,9 @@ namespace banyan {
 // Returns `values`, numbers that float32 has, in memory of this type, rounded where it does not have them.
 Buffer InType(Buffer values, DataType type);
 
+// Returns a digest of the values' bits.
+uint64_t HashOf(absl::Span<const float> values);
+
 // Writes values of any type to `to`. REQUIRES: equal lengths.
 void WriteAsFloats(const Buffer& values, absl::Span<float> to);
 
@@ -32,6 +35,9 @@ struct WorkerName {
 
   friend auto operator<=>(const WorkerName&, const WorkerName&) = default;
 };
+
+// Returns "worker 0 of node 3".
+std::string NameOf(WorkerName worker);
 
 // The source of the values that simulated workers push, when they are not the integers of TrainingPlan. It may be a
 // real model, which learns as a WorkerListener what the workers got. Called on the simulation's thread.

@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "bench/result_table.h"
 #include "core/units.h"
+#include "tools/reports/gnuplot_run.h"
 #include "tools/reports/sim_reports.h"
 
 namespace banyan {
@@ -71,9 +71,6 @@ ResultTable MakeTable(const Figure& figure, const std::vector<FigureRow>& rows) 
   return table;
 }
 
-// For gnuplot.
-std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
-
 // Of a bar.
 double Height(const FigureRow& row, const Figure& figure, bool relative) {
   if (relative) return row.relative;
@@ -107,10 +104,10 @@ std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& ro
                       : figure.table == FigureTable::kRates    ? "Mbit/s"
                       : figure.table == FigureTable::kLearning ? "later rounds over those of who knows"
                                                                : "seconds per round";
-  std::string text = absl::StrCat("set terminal png size 800,480\nset output ", Quoted(png_path), "\nset title ",
-                                  Quoted(absl::StrCat("Fig. ", figure.name, ": ", figure.title)),
-                                  " noenhanced\nset xlabel ", Quoted(figure.sweep), " noenhanced\nset ylabel '", shown,
-                                  "'\nset yrange [0:*]\nset style data histograms\nset style fill solid 0.7\n",
+  std::string text = absl::StrCat("set terminal png size 800,480\nset output ", GnuplotQuoted(png_path), "\nset title ",
+                                  GnuplotQuoted(absl::StrCat("Fig. ", figure.name, ": ", figure.title)),
+                                  " noenhanced\nset xlabel ", GnuplotQuoted(figure.sweep), " noenhanced\nset ylabel '",
+                                  shown, "'\nset yrange [0:*]\nset style data histograms\nset style fill solid 0.7\n",
                                   "set key outside top right noenhanced\n$data << END\n");
   for (const std::string& value : Distinct(rows, &FigureRow::value)) {
     absl::StrAppend(&text, "\"", value, "\"");
@@ -124,7 +121,7 @@ std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& ro
   }
   absl::StrAppend(&text, "END\nplot ");
   for (size_t i = 0; i < series.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", "$data using ", i + 2, ":xtic(1) title ", Quoted(series[i]));
+    absl::StrAppend(&text, i == 0 ? "" : ", ", "$data using ", i + 2, ":xtic(1) title ", GnuplotQuoted(series[i]));
   }
   return text + "\n";
 }

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/time.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
@@ -35,6 +36,10 @@ absl::Status RunGnuplot(const std::string& script) {
   if (ended && (*gnuplot)->failure().empty()) return absl::OkStatus();
   return absl::InternalError(
       absl::StrCat("gnuplot: ", ended ? (*gnuplot)->failure() : "no end", "\n", (*gnuplot)->LogTail(kShownLogLines)));
+}
+
+std::string GnuplotQuoted(const std::string& text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'");
 }
 
 }  // namespace banyan

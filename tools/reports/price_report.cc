@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_replace.h"
 #include "core/units.h"
+#include "tools/reports/gnuplot_run.h"
 #include "tools/reports/plan_reports.h"
 #include "topology/evaluation/plan_rate.h"
 #include "topology/fit/price_fit.h"
@@ -40,9 +40,6 @@ std::string DearestLinks(const PlanPrice& price, const NetworkView& view) {
   }
   return text.empty() ? "" : text + "\n";
 }
-
-// For gnuplot.
-std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
 
 }  // namespace
 
@@ -110,7 +107,7 @@ std::string FrontierJson(const std::vector<FrontierPoint>& points, int64_t round
 }
 
 std::string FrontierGnuplot(const std::vector<FrontierPoint>& points, const std::string& svg_path) {
-  std::string text = absl::StrCat("set terminal svg size 800,480\nset output ", Quoted(svg_path),
+  std::string text = absl::StrCat("set terminal svg size 800,480\nset output ", GnuplotQuoted(svg_path),
                                   "\nset xlabel 'price of a round'\nset ylabel 'seconds of a round'\n",
                                   "set yrange [0:*]\nset key off\n$data << END\n");
   for (const FrontierPoint& point : points) absl::StrAppendFormat(&text, "%.9g %.9g\n", point.price, Seconds(point));
