@@ -27,6 +27,7 @@ inline const std::vector<RegressionSeed> kRegressionSeeds = {
     {2057, "after a pause copies were sent of chunks whose acks were still to be read"},
     {3560, "the pace of a link that carries single small chunks fell with its rate, and its rate with its pace"},
     {4885, "the checker took the copy of an acknowledged chunk for one that needs credit"},
+    {100620363, "the checker took a chunk that a codec makes longer for two"},
 };
 
 // Of the fault simulation.

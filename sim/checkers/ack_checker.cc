@@ -53,7 +53,8 @@ void AckChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) 
   in_flight.bytes = bytes;
   in_flight.sent_at = chunk.sent_at;
   link.by_sequence[chunk.link_sequence] = on_way;
-  const int64_t most_bytes = limits_.window_bytes + limits_.chunk_bytes;
+  // A codec may make a chunk longer than it is plain.
+  const int64_t most_bytes = limits_.window_bytes + std::max(limits_.chunk_bytes, bytes);
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(chunk, &link);
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) {
     Complain(sent, "bounded",

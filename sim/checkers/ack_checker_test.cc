@@ -135,9 +135,17 @@ TEST_F(AckCheckerTest, SequencesBeginAnewOnceAtTheNewStartOfAnEnd) {
 TEST_F(AckCheckerTest, AChangeOfMembershipVoidsWhatIsOnItsWay) {
   Send(kA, kB, Chunk(1), 60);
   Deliver(kSchedulerNode, kA, EpochBegin{Term(1), Epoch(2), "node c is silent"});
-  Send(kA, kB, Chunk(2), 90);
+  for (const uint64_t sequence : {2, 3, 4}) Send(kA, kB, Chunk(sequence), 40);
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
-  Send(kA, kB, Chunk(3), 90);
+  Send(kA, kB, Chunk(5), 40);
+  EXPECT_TRUE(violations_.Has("bounded"));
+}
+
+TEST_F(AckCheckerTest, AWindowMayBeOverByAChunkThatItsCodecMakesLonger) {
+  Send(kA, kB, Chunk(1), 90);
+  Send(kA, kB, Chunk(2), 60);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kA, kB, Chunk(3), 60);
   EXPECT_TRUE(violations_.Has("bounded"));
 }
 
