@@ -77,12 +77,6 @@ class ChaosRun {
   }
 
  private:
-  struct Undoing {
-    Timestamp at;
-    ChaosFault fault;
-    std::vector<ChaosLink> links;
-  };
-
   bool Ended() const { return signals_.received() || watch_.is_training_over() || !job_.is_running(); }
 
   void Wait() {
@@ -130,26 +124,14 @@ class ChaosRun {
   void DoFault(ChaosKind kind) {
     NoteNodes();
     if (kind == ChaosKind::kCutLink) return CutLink();
-    std::vector<ProcessRecord> candidates = Candidates(kind);
-    if (candidates.empty()) return Say(absl::StrCat("no process for ", NameOf(kind)));
-    const ProcessRecord& process = candidates[plan_.Draw(candidates.size())];
-    ChaosFault fault = {.kind = kind, .target = process.name, .at = SteadyNow()};
-    if (kind != ChaosKind::kKillScheduler) fault.node = process.node;
-    if (kind == ChaosKind::kKillWorker) fault.rank = process.rank;
+    std::vector<ProcessRecord> candidates = job_.FindProcesses(*InfoOf(kind).process);
+    // Of nodes one is spared, so that somebody survives.
+    if (InfoOf(kind).process == ProcessKind::kNode && candidates.size() < 2) candidates.clear();
+    if (candidates.empty()) return Say(absl::StrCat("no process for ", InfoOf(kind).name));
+    ChaosFault fault = {.kind = kind, .at = SteadyNow()};
     if (kind == ChaosKind::kStopNode) fault.lasts = options_.stop_for;
-    const absl::Status status = kind == ChaosKind::kStopNode ? job_.Stop(process) : job_.Kill(process);
-    Note(std::move(fault), {}, status);
-  }
-
-  // Of nodes one is spared, so that somebody survives.
-  std::vector<ProcessRecord> Candidates(ChaosKind kind) const {
-    const ProcessKind wanted = kind == ChaosKind::kKillWorker      ? ProcessKind::kTraining
-                               : kind == ChaosKind::kKillScheduler ? ProcessKind::kScheduler
-                                                                   : ProcessKind::kNode;
-    std::vector<ProcessRecord> found = job_.FindProcesses();
-    std::erase_if(found, [wanted](const ProcessRecord& process) { return process.kind != wanted; });
-    if (wanted == ProcessKind::kNode && found.size() < 2) found.clear();
-    return found;
+    const absl::Status status = job_.Hit(candidates[plan_.Draw(candidates.size())], fault);
+    Note(fault, status);
   }
 
   void CutLink() {
@@ -165,31 +147,21 @@ class ChaosRun {
                          (options_.cut_directions == CutDirections::kBoth || drawn_both);
     ChaosFault fault = {.kind = ChaosKind::kCutLink,
                         .target = absl::StrCat(link.first, is_both ? " - " : " > ", link.second),
+                        .links = {link},
                         .at = SteadyNow(),
                         .lasts = options_.cut_for};
-    std::vector<ChaosLink> links = {link};
-    if (is_both) links.push_back(back);
-    const absl::Status status = job_.Cut(links);
-    Note(std::move(fault), std::move(links), status);
+    if (is_both) fault.links.push_back(back);
+    Note(fault, job_.HitLinks(fault));
   }
 
-  void Note(ChaosFault fault, std::vector<ChaosLink> links, const absl::Status& status) {
+  void Note(const ChaosFault& fault, const absl::Status& status) {
     if (!status.ok()) return Say(absl::StrCat("no fault: ", status.message()));
-    Say(DescribeFault(fault));
+    Say(DescribeFault(InfoOf(fault.kind).does, fault));
     watch_.Add(fault);
-    if (fault.lasts > absl::ZeroDuration()) under_way_.push_back({fault.at + fault.lasts, fault, std::move(links)});
   }
 
   void UndoDue(Timestamp now) {
-    std::erase_if(under_way_, [this, now](const Undoing& undoing) {
-      if (undoing.at > now) return false;
-      Say(DescribeUndoing(undoing.fault));
-      if (undoing.fault.kind == ChaosKind::kStopNode) job_.Continue(undoing.fault.target);
-      for (const ChaosLink& link : undoing.links) {
-        if (const absl::Status status = job_.Heal(link); !status.ok()) Say(std::string(status.message()));
-      }
-      return true;
-    });
+    for (const std::string& text : job_.UndoDue(now)) Say(text);
   }
 
   ChaosEnd End() const {
@@ -210,7 +182,6 @@ class ChaosRun {
   ProgressTail tail_;
   ChaosWatch watch_;
   ChaosPeriods periods_;
-  std::vector<Undoing> under_way_;
 };
 
 bool Has(const ChaosOptions& options, ChaosKind kind) {
@@ -262,8 +233,8 @@ absl::Status ReadDuration(absl::string_view text, absl::Duration& duration) {
   return absl::OkStatus();
 }
 
-void AddEvery(const std::string& name, const std::string& help, ChaosKind kind, CommandLine& line, ChaosFlags& flags) {
-  line.Custom(name, "TIME", help, [&flags, kind](absl::string_view text) {
+void AddEvery(const std::string& name, ChaosKind kind, CommandLine& line, ChaosFlags& flags) {
+  line.Custom(name, "TIME", InfoOf(kind).help, [&flags, kind](absl::string_view text) {
     ChaosInterval interval = {kind, absl::ZeroDuration()};
     const absl::Status status = ReadDuration(text, interval.every);
     if (status.ok()) flags.options.intervals.push_back(interval);
@@ -286,16 +257,16 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
       "banyan chaos --kill-every 15s --stop-every 60s --cut-every 60s --for 10m");
   line.OptionalPositional("DIRECTORY", "of the job, needed where several run: a demo's in /tmp, an emulated WAN's own",
                           &flags.directory);
-  AddEvery("kill-every", "kill a random node, this often in the mean", ChaosKind::kKillNode, line, flags);
-  AddEvery("stop-every", "stop a random node (SIGSTOP), and let it go on later", ChaosKind::kStopNode, line, flags);
+  AddEvery("kill-every", ChaosKind::kKillNode, line, flags);
+  AddEvery("stop-every", ChaosKind::kStopNode, line, flags);
   line.Custom("stop-for", "TIME", "how long a node is stopped (default: three times the silence that a job bears)",
               [&flags](absl::string_view text) { return ReadDuration(text, flags.stop_for.emplace()); });
-  AddEvery("cut-every", "cut a random link of the emulated WAN, and heal it later", ChaosKind::kCutLink, line, flags);
+  AddEvery("cut-every", ChaosKind::kCutLink, line, flags);
   AddTime("cut-for", "how long a link is cut (default 10s)", flags.options.cut_for, line);
   line.Choice("cut", {kEither, kBoth, kOne}, "the directions of a link that are cut (default: drawn for each cut)",
               &flags.cut);
-  AddEvery("worker-every", "kill a random training process", ChaosKind::kKillWorker, line, flags);
-  AddEvery("scheduler-every", "kill the scheduler", ChaosKind::kKillScheduler, line, flags);
+  AddEvery("worker-every", ChaosKind::kKillWorker, line, flags);
+  AddEvery("scheduler-every", ChaosKind::kKillScheduler, line, flags);
   AddTime("for", "how long there are faults (default: until Ctrl-C or the end of the training)", flags.options.total,
           line);
   AddTime("undisturbed-for", "count rounds for so long before the first fault (default 20s)",

@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "posix/steady_clock.h"
 
 namespace banyan {
 namespace {
@@ -41,6 +43,11 @@ absl::Status SendSignal(const FileDescriptor& process, int signal, const std::st
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot send signal ", signal, " to ", name));
 }
 
+// Others' part of a shared link's present rate: what is left to the job is less than a third.
+constexpr double kTrafficShare = 0.7;
+// Whoever cannot send says so within this time.
+constexpr absl::Duration kBegins = absl::Milliseconds(300);
+
 constexpr std::streamoff kFirstBytes = 64 * 1024;
 
 }  // namespace
@@ -69,17 +76,15 @@ std::vector<TrainingProgress> ProgressTail::Take() {
   return taken;
 }
 
-ChaosJob::~ChaosJob() {
-  for (const auto& [name, process] : stopped_) SendSignal(process, SIGCONT, name).IgnoreError();
-  for (const ChaosLink& link : cut_) wan_.Heal(link.first, link.second).IgnoreError();
-}
-
 bool ChaosJob::is_running() const { return kill(job_.pid, 0) == 0 || errno == EPERM; }
 
-std::vector<ProcessRecord> ChaosJob::FindProcesses() const {
+std::vector<ProcessRecord> ChaosJob::FindProcesses(ProcessKind kind) const {
   std::vector<ProcessRecord> processes = job_.records().ReadAll();
-  std::erase_if(processes, [this](const ProcessRecord& process) {
-    return process.pid == 0 || stopped_.contains(process.name) || ParentOf(process.pid) != process.supervisor;
+  std::erase_if(processes, [this, kind](const ProcessRecord& process) {
+    const bool is_stopped = std::any_of(under_way_.begin(), under_way_.end(), [&process](const UnderWay& hit) {
+      return hit.stopped.valid() && hit.fault.target == process.name;
+    });
+    return process.kind != kind || process.pid == 0 || is_stopped || ParentOf(process.pid) != process.supervisor;
   });
   return processes;
 }
@@ -94,42 +99,91 @@ absl::StatusOr<std::vector<ChaosLink>> ChaosJob::FindLinks() const {
   return links;
 }
 
-absl::Status ChaosJob::Kill(const ProcessRecord& process) {
-  const absl::StatusOr<FileDescriptor> opened = OpenProcess(process);
-  return opened.ok() ? SendSignal(*opened, SIGKILL, process.name) : opened.status();
-}
-
-absl::Status ChaosJob::Stop(const ProcessRecord& process) {
+absl::Status ChaosJob::Hit(const ProcessRecord& process, ChaosFault& fault) {
+  fault.target = process.name;
+  if (process.kind != ProcessKind::kScheduler) fault.node = process.node;
+  if (process.kind == ProcessKind::kTraining) fault.rank = process.rank;
   absl::StatusOr<FileDescriptor> opened = OpenProcess(process);
   if (!opened.ok()) return opened.status();
-  const absl::Status status = SendSignal(*opened, SIGSTOP, process.name);
-  if (status.ok()) stopped_[process.name] = *std::move(opened);
+  const bool is_stop = fault.kind == ChaosKind::kStopNode;
+  const absl::Status status = SendSignal(*opened, is_stop ? SIGSTOP : SIGKILL, process.name);
+  if (status.ok() && is_stop) under_way_.push_back({.fault = fault, .stopped = *std::move(opened)});
   return status;
 }
 
-void ChaosJob::Continue(const std::string& name) {
-  const auto stopped = stopped_.find(name);
-  if (stopped == stopped_.end()) return;
-  SendSignal(stopped->second, SIGCONT, name).IgnoreError();
-  stopped_.erase(stopped);
+absl::Status ChaosJob::HitLinks(const ChaosFault& fault) {
+  UnderWay next = {.fault = fault};
+  if (fault.kind == ChaosKind::kCutLink) {
+    if (absl::Status status = Cut(fault.links); !status.ok()) return status;
+  } else {
+    absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> senders = Share(fault);
+    if (!senders.ok()) return senders.status();
+    next.senders = *std::move(senders);
+    next.fault.at = SteadyNow();
+  }
+  std::erase_if(under_way_, [&fault](const UnderWay& earlier) {
+    return earlier.fault.kind == fault.kind && earlier.fault.links == fault.links;
+  });
+  under_way_.push_back(std::move(next));
+  return absl::OkStatus();
 }
 
-absl::Status ChaosJob::Cut(const std::vector<ChaosLink>& links) {
+absl::Status ChaosJob::Cut(const std::vector<ChaosLink>& links) const {
   for (size_t i = 0; i < links.size(); ++i) {
     const absl::Status status = wan_.Cut(links[i].first, links[i].second);
-    if (status.ok()) {
-      cut_.insert(links[i]);
-      continue;
-    }
-    for (size_t done = 0; done < i; ++done) Heal(links[done]).IgnoreError();
+    if (status.ok()) continue;
+    for (size_t done = 0; done < i; ++done) wan_.Heal(links[done].first, links[done].second).IgnoreError();
     return status;
   }
   return absl::OkStatus();
 }
 
-absl::Status ChaosJob::Heal(const ChaosLink& link) {
-  cut_.erase(link);
-  return wan_.Heal(link.first, link.second);
+absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> ChaosJob::Share(const ChaosFault& fault) const {
+  const absl::StatusOr<WanStatus> wan = wan_.Status();
+  if (!wan.ok()) return wan.status();
+  std::vector<std::unique_ptr<ChildProcess>> senders;
+  for (const auto& [from, to] : fault.links) {
+    const WanStatus::Link* const link = wan->FindLink(from, to);
+    if (link == nullptr) return absl::NotFoundError(absl::StrCat("the demo has no link from ", from, " to ", to));
+    const std::string lasts = absl::FormatDuration(fault.lasts);
+    absl::StatusOr<std::unique_ptr<ChildProcess>> sender = ChildProcess::Start(
+        {.name = absl::StrCat("traffic from ", from, " to ", to),
+         .arguments = {banyan_program_, "wan", "traffic", from, to, "--directory", job_.wan_directory, "--mbps",
+                       absl::StrFormat("%.3f", kTrafficShare * link->mbps), "--on", lasts, "--off", "0", "--for",
+                       lasts},
+         .log_path = job_.directory + "/traffic.log",
+         .append_log = false,
+         .capture_output = false});
+    if (!sender.ok()) return sender.status();
+    if ((*sender)->WaitUntilEnded(kBegins) && !(*sender)->failure().empty()) {
+      return absl::UnavailableError(
+          absl::StrCat((*sender)->name(), " ended with ", (*sender)->failure(), ": ", (*sender)->LogTail(1)));
+    }
+    senders.push_back(*std::move(sender));
+  }
+  return senders;
+}
+
+std::vector<std::string> ChaosJob::UndoDue(Timestamp now) {
+  std::vector<std::string> said;
+  std::erase_if(under_way_, [&](const UnderWay& hit) {
+    const ChaosFault& fault = hit.fault;
+    if (fault.at + fault.lasts > now) return false;
+    said.push_back(DescribeFault(InfoOf(fault.kind).undoes, fault));
+    if (hit.stopped.valid()) SendSignal(hit.stopped, SIGCONT, fault.target).IgnoreError();
+    if (fault.kind != ChaosKind::kCutLink) return true;
+    for (const auto& [from, to] : fault.links) {
+      if (const absl::Status status = wan_.Heal(from, to); !status.ok()) said.emplace_back(status.message());
+    }
+    return true;
+  });
+  return said;
+}
+
+Timestamp ChaosJob::NextUndoing() const {
+  Timestamp next = kNever;
+  for (const UnderWay& hit : under_way_) next = std::min(next, hit.fault.at + hit.fault.lasts);
+  return next;
 }
 
 }  // namespace banyan

@@ -1,17 +1,19 @@
-// A job that `banyan chaos` breaks, and the lines of progress that come of it.
+// A job that is broken on purpose, and the lines of progress that come of it.
 #ifndef BANYAN_TOOLS_CHAOS_CHAOS_JOB_H_
 #define BANYAN_TOOLS_CHAOS_CHAOS_JOB_H_
 
 #include <fstream>
-#include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/time.h"
+#include "posix/child_process.h"
 #include "posix/file_descriptor.h"
+#include "tools/chaos/chaos_fault.h"
 #include "tools/reports/training_progress.h"
 #include "tools/supervision/process_record.h"
 #include "tools/supervision/running_job.h"
@@ -39,42 +41,54 @@ class ProgressTail {
   std::string partial_line_;
 };
 
-// One direction.
-using ChaosLink = std::pair<std::string, std::string>;
-
-// A running job as `banyan chaos` sees it: its processes, its links, its progress. Breaks them on demand. Whatever is
-// stopped or cut when the object goes is continued and healed. Thread-compatible.
+// A running job as those see it who break it: its processes and its links. Thread-compatible; the thread that shares
+// links must live as long.
+// Invariants:
+// - What is under way is undone once it is due and UndoDue is called, or when the object goes.
 class ChaosJob {
  public:
-  explicit ChaosJob(const RunningJob& job) : job_(job), wan_(job.wan_directory) {}
+  // `banyan_program` is a path; it sends the traffic that shares a link. Without it none is shared.
+  explicit ChaosJob(const RunningJob& job, std::string banyan_program = "")
+      : job_(job), wan_(job.wan_directory), banyan_program_(std::move(banyan_program)) {}
   ChaosJob(const ChaosJob&) = delete;
   ChaosJob& operator=(const ChaosJob&) = delete;
-  ~ChaosJob();
+  ~ChaosJob() { UndoDue(kNever); }
 
   const RunningJob& description() const { return job_; }
   bool is_running() const;
   bool is_on_wan() const { return !job_.wan_directory.empty(); }
 
-  // Returns its processes as their supervisors have recorded them last, those aside that do not run now or are stopped
-  // by this object.
-  std::vector<ProcessRecord> FindProcesses() const;
+  // Returns its processes of this kind as their supervisors have recorded them last, those aside that do not run now
+  // or are stopped by this object.
+  std::vector<ProcessRecord> FindProcesses(ProcessKind kind) const;
   // Returns the links that are not cut. FAILED_PRECONDITION or UNAVAILABLE when the emulated WAN does not answer.
   absl::StatusOr<std::vector<ChaosLink>> FindLinks() const;
 
-  // NOT_FOUND when the process has ended meanwhile.
-  absl::Status Kill(const ProcessRecord& process);
-  absl::Status Stop(const ProcessRecord& process);
-  // Lets a stopped process go on, by its name; nothing when it has ended.
-  void Continue(const std::string& name);
-  // All of them or, with the error of the first that could not be cut, none.
-  absl::Status Cut(const std::vector<ChaosLink>& links);
-  absl::Status Heal(const ChaosLink& link);
+  // Kills or stops the process, which the fault then names. NOT_FOUND when it has ended meanwhile.
+  absl::Status Hit(const ProcessRecord& process, ChaosFault& fault);
+  // Cuts the fault's links or sends others' traffic over them: all of them or, with the error of the first for which
+  // this failed, none. The same fault that is under way already lasts until this one is over.
+  absl::Status HitLinks(const ChaosFault& fault);
+
+  // Undoes what is due, and says what was undone and what could not be.
+  std::vector<std::string> UndoDue(Timestamp now);
+  // Returns when the next fault is to be undone; kNever when none is under way.
+  Timestamp NextUndoing() const;
 
  private:
+  struct UnderWay {
+    ChaosFault fault;
+    FileDescriptor stopped = {};                              // the process
+    std::vector<std::unique_ptr<ChildProcess>> senders = {};  // of traffic
+  };
+
+  absl::Status Cut(const std::vector<ChaosLink>& links) const;
+  absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> Share(const ChaosFault& fault) const;
+
   const RunningJob job_;
   const WanClient wan_;
-  std::map<std::string, FileDescriptor> stopped_;  // process descriptors, by name
-  std::set<ChaosLink> cut_;
+  const std::string banyan_program_;
+  std::vector<UnderWay> under_way_;
 };
 
 }  // namespace banyan

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -19,34 +18,6 @@ uint64_t SeedOf(ChaosKind kind, uint64_t seed) {
 }
 
 }  // namespace
-
-const char* NameOf(ChaosKind kind) {
-  switch (kind) {
-    case ChaosKind::kKillNode:
-      return "kill_node";
-    case ChaosKind::kStopNode:
-      return "stop_node";
-    case ChaosKind::kCutLink:
-      return "cut_link";
-    case ChaosKind::kKillWorker:
-      return "kill_worker";
-    case ChaosKind::kKillScheduler:
-      return "kill_scheduler";
-  }
-  return "";
-}
-
-std::string DescribeFault(const ChaosFault& fault) {
-  const std::string time = absl::StrCat(" for ", absl::FormatDuration(fault.lasts));
-  if (fault.kind == ChaosKind::kStopNode) return absl::StrCat("stops ", fault.target, time);
-  if (fault.kind == ChaosKind::kCutLink) return absl::StrCat("cuts ", fault.target, time);
-  return absl::StrCat("kills ", fault.target);
-}
-
-std::string DescribeUndoing(const ChaosFault& fault) {
-  if (fault.kind == ChaosKind::kStopNode) return absl::StrCat("lets ", fault.target, " go on");
-  return absl::StrCat("heals ", fault.target);
-}
 
 ChaosPlan::ChaosPlan(const std::vector<ChaosInterval>& intervals, uint64_t seed) : targets_(seed) {
   for (const ChaosInterval& interval : intervals) {

@@ -1,5 +1,5 @@
-// The faults that `banyan chaos` does to a running job, and the plan that draws when which kind comes next, and whom it
-// hits. Pure: the same seed draws the same. Thread-compatible.
+// The plan of `banyan chaos`: draws when which kind of fault comes next, and whom it hits. Pure: the same seed draws
+// the same. Thread-compatible.
 //
 // Invariants:
 // - the faults of a kind are `every` apart in the mean, between a half and one and a half of it;
@@ -9,37 +9,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "core/random.h"
-#include "core/time.h"
+#include "tools/chaos/chaos_fault.h"
 
 namespace banyan {
-
-enum class ChaosKind : uint8_t { kKillNode, kStopNode, kCutLink, kKillWorker, kKillScheduler };
-
-inline constexpr ChaosKind kChaosKinds[] = {ChaosKind::kKillNode, ChaosKind::kStopNode, ChaosKind::kCutLink,
-                                            ChaosKind::kKillWorker, ChaosKind::kKillScheduler};
-
-// "kill_node", as in JSON.
-const char* NameOf(ChaosKind kind);
-
-struct ChaosFault {
-  ChaosKind kind = ChaosKind::kKillNode;
-  std::string target = {};       // "node n3", "n1 > n2", "n1 - n2" for both directions
-  std::string node = {};         // whose data centre it hits; empty for links and the scheduler
-  std::optional<int> rank = {};  // of the training process, when it alone is hit
-  Timestamp at = {};
-  absl::Duration lasts = {};  // until it is undone; 0 when nothing is
-};
-
-// "kills node n3", "stops node n5 for 6s", "cuts n1 > n2 for 10s".
-std::string DescribeFault(const ChaosFault& fault);
-// "lets node n5 go on", "heals n1 > n2".
-std::string DescribeUndoing(const ChaosFault& fault);
 
 struct ChaosInterval {
   ChaosKind kind = ChaosKind::kKillNode;

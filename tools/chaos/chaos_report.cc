@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 #include "core/json_writer.h"
 
 namespace banyan {
@@ -22,28 +23,11 @@ std::string FormatTimes(const ChaosTimes& times) {
                       Seconds(times.longest), " at most");
 }
 
-// "3 nodes killed"
-std::string CountFaults(const ChaosCost& cost) {
-  const auto count = [&cost](const char* what, const char* done) {
-    return absl::StrCat(cost.faults, " ", what, cost.faults == 1 ? " " : "s ", done);
-  };
-  switch (cost.kind) {
-    case ChaosKind::kKillNode:
-      return count("node", "killed");
-    case ChaosKind::kStopNode:
-      return count("node", "stopped");
-    case ChaosKind::kCutLink:
-      return count("link", "cut");
-    case ChaosKind::kKillWorker:
-      return absl::StrCat(cost.faults, " training process", cost.faults == 1 ? "" : "es", " killed");
-    case ChaosKind::kKillScheduler:
-      return count("kill", "of the scheduler");
-  }
-  return "";
-}
-
 std::string FormatCost(const ChaosCost& cost) {
-  std::string text = absl::StrCat(CountFaults(cost), "\n");
+  const bool is_one = cost.faults == 1;
+  const char* const counted = InfoOf(cost.kind).counted;
+  std::string text =
+      absl::StrCat(cost.faults, " ", absl::Substitute(counted, is_one ? "" : "s", is_one ? "" : "es"), "\n");
   if (cost.without_result.count > 0) {
     absl::StrAppend(&text, "  survivors without a result: ", FormatTimes(cost.without_result), "\n");
   }
@@ -84,13 +68,13 @@ void WriteOptional(const char* name, const std::optional<double>& value, JsonWri
 }
 
 void WriteFault(const ChaosFault& fault, JsonWriter& json) {
-  json.BeginObject().Name("kind").String(NameOf(fault.kind)).Name("target").String(fault.target);
+  json.BeginObject().Name("kind").String(InfoOf(fault.kind).name).Name("target").String(fault.target);
   json.Name("steady_ns").Integer(static_cast<uint64_t>(fault.at.nanoseconds()));
   json.Name("lasts_seconds").Number(absl::ToDoubleSeconds(fault.lasts)).EndObject();
 }
 
 void WriteCost(const ChaosCost& cost, JsonWriter& json) {
-  json.BeginObject().Name("kind").String(NameOf(cost.kind)).Name("faults").Integer(cost.faults);
+  json.BeginObject().Name("kind").String(InfoOf(cost.kind).name).Name("faults").Integer(cost.faults);
   json.Name("without_result");
   WriteTimes(cost.without_result, json);
   json.Name("stalled").Integer(cost.stalled).Name("back");

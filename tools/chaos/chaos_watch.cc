@@ -40,8 +40,8 @@ void ChaosWatch::Add(const TrainingProgress& progress) {
 
 ChaosFigures ChaosWatch::Measure(const ChaosPeriods& periods) const {
   ChaosFigures figures;
-  for (const ChaosKind kind : kChaosKinds) {
-    ChaosCost cost = CostOf(kind, periods.end);
+  for (const ChaosKindInfo& info : kChaosKinds) {
+    ChaosCost cost = CostOf(info.kind, periods.end);
     if (cost.faults > 0) figures.costs.push_back(cost);
   }
   figures.undisturbed_rounds_per_hour = RoundsPerHour(periods.start, periods.first_fault);

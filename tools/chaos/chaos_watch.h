@@ -18,7 +18,7 @@
 
 #include "absl/time/time.h"
 #include "core/time.h"
-#include "tools/chaos/chaos_plan.h"
+#include "tools/chaos/chaos_fault.h"
 #include "tools/reports/training_progress.h"
 
 namespace banyan {

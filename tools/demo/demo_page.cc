@@ -6,35 +6,20 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
+#include "posix/steady_clock.h"
 #include "tools/page/operator_routes.h"
 
 namespace banyan {
 
 // --- who breaks a demo ---
 
-namespace {
-
-// Of a link's present rate: what is left to the job is less than a third.
-constexpr double kTrafficShare = 0.7;
-// Whoever cannot send says so within this time.
-constexpr absl::Duration kBegins = absl::Milliseconds(300);
-
-std::string NameOf(const ChaosLink& link) { return absl::StrCat(link.first, " – ", link.second); }
-ChaosLink Back(const ChaosLink& link) { return {link.second, link.first}; }
-std::string Lasting() { return absl::StrCat("for ", absl::FormatDuration(kFaultLasts)); }
-
-}  // namespace
-
 FaultDesk::FaultDesk(const RunningJob& job, std::string banyan_program)
-    : has_links_(!job.wan_directory.empty()),
-      banyan_program_(std::move(banyan_program)),
-      wan_directory_(job.wan_directory),
-      log_path_(job.directory + "/traffic.log"),
-      job_(job),
-      thread_(&FaultDesk::Work, this) {}
+    : has_links_(!job.wan_directory.empty()), thread_([this, job, program = std::move(banyan_program)] {
+        // Of this thread, which the senders of traffic must not outlive.
+        ChaosJob broken(job, program);
+        Work(broken);
+      }) {}
 
 FaultDesk::~FaultDesk() {
   {
@@ -53,99 +38,47 @@ void FaultDesk::Give(FaultRequest request) {
   changed_.notify_one();
 }
 
-void FaultDesk::Work() {
+void FaultDesk::Work(ChaosJob& job) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ends_) {
-    if (requests_.empty()) {
-      const absl::Time healing = NextHealing();
-      const auto is_due = [this] { return ends_ || !requests_.empty(); };
-      if (healing == absl::InfiniteFuture()) {
-        changed_.wait(lock, is_due);
-      } else {
-        changed_.wait_until(lock, absl::ToChronoTime(healing), is_due);
-      }
+    const auto is_due = [this] { return ends_ || !requests_.empty(); };
+    const Timestamp undoing = job.NextUndoing();
+    if (undoing == kNever) {
+      changed_.wait(lock, is_due);
+    } else {
+      changed_.wait_for(lock, absl::ToChronoNanoseconds(undoing - SteadyNow()), is_due);
     }
     std::deque<FaultRequest> requests = std::exchange(requests_, {});
     lock.unlock();
-    HealDue(absl::Now());
-    for (const FaultRequest& request : requests) request.reply(Do(request));
+    // The emulator may have ended before the demo, and then nothing is to be healed.
+    job.UndoDue(SteadyNow());
+    for (const FaultRequest& request : requests) request.reply(Do(request, job));
     lock.lock();
   }
   for (const FaultRequest& request : std::exchange(requests_, {})) {
     request.reply(absl::CancelledError("the demo ends"));
   }
-  // Its sender must not outlive this thread, and all is healed.
-  traffic_.clear();
-  HealDue(absl::InfiniteFuture());
 }
 
-absl::StatusOr<std::string> FaultDesk::Do(const FaultRequest& request) {
-  if (request.kind == DemoFaultKind::kKillNode) return Kill(request.node);
-  if (!has_links_) {
-    return absl::FailedPreconditionError(
-        "expected a demo on an emulated WAN, whose links can be cut and shared; this one runs over loopback");
-  }
-  const ChaosLink link = {request.node, request.other};
-  return request.kind == DemoFaultKind::kCutLink ? Cut(link) : Share(link);
-}
-
-absl::StatusOr<std::string> FaultDesk::Kill(const std::string& node) {
-  for (const ProcessRecord& process : job_.FindProcesses()) {
-    if (process.kind != ProcessKind::kNode || process.node != node) continue;
-    if (absl::Status status = job_.Kill(process); !status.ok()) return status;
-    return absl::StrCat("killed ", process.name, "; it is started again");
-  }
-  return absl::NotFoundError(absl::StrCat("no node '", node, "' runs here now"));
-}
-
-absl::StatusOr<std::string> FaultDesk::Cut(const ChaosLink& link) {
-  const std::vector<ChaosLink> directions = {link, Back(link)};
-  if (absl::Status status = job_.Cut(directions); !status.ok()) return status;
-  for (const ChaosLink& direction : directions) cut_[direction] = absl::Now() + kFaultLasts;
-  return absl::StrCat("cut ", NameOf(link), " ", Lasting());
-}
-
-absl::StatusOr<std::string> FaultDesk::Share(const ChaosLink& link) {
-  const absl::StatusOr<WanStatus> wan = WanClient(wan_directory_).Status();
-  if (!wan.ok()) return wan.status();
-  for (const ChaosLink& direction : {link, Back(link)}) {
-    const WanStatus::Link* const of_wan = wan->FindLink(direction.first, direction.second);
-    if (of_wan == nullptr) {
-      return absl::NotFoundError(absl::StrCat("the demo has no link from ", direction.first, " to ", direction.second));
+absl::StatusOr<std::string> FaultDesk::Do(const FaultRequest& request, ChaosJob& job) const {
+  ChaosFault fault = {.kind = request.kind, .at = SteadyNow(), .lasts = kFaultLasts};
+  if (request.kind == ChaosKind::kKillNode) {
+    const std::vector<ProcessRecord> nodes = job.FindProcesses(ProcessKind::kNode);
+    const auto process =
+        std::find_if(nodes.begin(), nodes.end(), [&](const ProcessRecord& node) { return node.node == request.node; });
+    if (process == nodes.end()) return absl::NotFoundError(absl::StrCat("no node '", request.node, "' runs here now"));
+    if (absl::Status status = job.Hit(*process, fault); !status.ok()) return status;
+  } else {
+    if (!has_links_) {
+      return absl::FailedPreconditionError(
+          "expected a demo on an emulated WAN, whose links can be cut and shared; this one runs over loopback");
     }
-    const std::string lasts = absl::FormatDuration(kFaultLasts);
-    absl::StatusOr<std::unique_ptr<ChildProcess>> sender = ChildProcess::Start(
-        {.name = absl::StrCat("traffic from ", direction.first, " to ", direction.second),
-         .arguments = {banyan_program_, "wan", "traffic", direction.first, direction.second, "--directory",
-                       wan_directory_, "--mbps", absl::StrFormat("%.3f", kTrafficShare * of_wan->mbps), "--on", lasts,
-                       "--off", "0", "--for", lasts},
-         .log_path = log_path_,
-         .append_log = false,
-         .capture_output = false});
-    if (!sender.ok()) return sender.status();
-    if ((*sender)->WaitUntilEnded(kBegins) && !(*sender)->failure().empty()) {
-      return absl::UnavailableError(
-          absl::StrCat((*sender)->name(), " ended with ", (*sender)->failure(), ": ", (*sender)->LogTail(1)));
-    }
-    traffic_[direction] = *std::move(sender);
+    fault.target = absl::StrCat(request.node, " – ", request.other);
+    const auto [first, second] = std::minmax(request.node, request.other);
+    fault.links = {{first, second}, {second, first}};
+    if (absl::Status status = job.HitLinks(fault); !status.ok()) return status;
   }
-  return absl::StrCat("others take 0.7 of ", NameOf(link), " ", Lasting());
-}
-
-void FaultDesk::HealDue(absl::Time now) {
-  std::erase_if(cut_, [this, now](const auto& cut) {
-    if (cut.second > now) return false;
-    // The emulator may have ended before the demo.
-    job_.Heal(cut.first).IgnoreError();
-    return true;
-  });
-  std::erase_if(traffic_, [](const auto& sender) { return !sender.second->running(); });
-}
-
-absl::Time FaultDesk::NextHealing() const {
-  absl::Time next = absl::InfiniteFuture();
-  for (const auto& [link, until] : cut_) next = std::min(next, until);
-  return next;
+  return DescribeFault(InfoOf(request.kind).done, fault);
 }
 
 // --- the paths by which it is broken ---
@@ -155,9 +88,9 @@ namespace {
 constexpr char kPath[] = "/api/faults";
 constexpr size_t kMostWords = 1024;  // bytes of two nodes' names
 
-absl::StatusOr<FaultRequest> ReadRequest(DemoFaultKind kind, const std::string& body) {
+absl::StatusOr<FaultRequest> ReadRequest(ChaosKind kind, const std::string& body) {
   const std::vector<std::string> names = absl::StrSplit(body, absl::ByAnyChar(" \r\n"), absl::SkipEmpty());
-  const size_t expected = kind == DemoFaultKind::kKillNode ? 1 : 2;
+  const size_t expected = kind == ChaosKind::kKillNode ? 1 : 2;
   if (names.size() != expected) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected ", expected == 1 ? "a node's name" : "two nodes' names, the ends of a link", ", got '", body, "'"));
@@ -169,10 +102,10 @@ absl::StatusOr<FaultRequest> ReadRequest(DemoFaultKind kind, const std::string& 
   return request;
 }
 
-HttpRoute FaultRoute(const char* name, DemoFaultKind kind, const PageAccess& access,
+HttpRoute FaultRoute(const ChaosKindInfo& info, const PageAccess& access,
                      const std::function<void(FaultRequest request)>& give) {
-  return OperatorPost(absl::StrCat(kPath, "/", name), access, kMostWords,
-                      [kind, give](std::string, std::string body, AnswerPost answer) {
+  return OperatorPost(absl::StrCat(kPath, "/", info.path), access, kMostWords,
+                      [kind = info.kind, give](std::string, std::string body, AnswerPost answer) {
                         absl::StatusOr<FaultRequest> request = ReadRequest(kind, body);
                         if (!request.ok()) return answer({200, OrderAnswer(false, request.status().message())});
                         request->reply = [answer = std::move(answer)](const absl::StatusOr<std::string>& done) {
@@ -191,9 +124,11 @@ std::vector<HttpRoute> FaultRoutes(const PageAccess& access, bool has_links,
   about.answer = [has_links] {
     return OrderAnswer(has_links, has_links ? "" : "links over loopback can be neither cut nor shared");
   };
-  return {about, FaultRoute("kill", DemoFaultKind::kKillNode, access, give),
-          FaultRoute("cut", DemoFaultKind::kCutLink, access, give),
-          FaultRoute("traffic", DemoFaultKind::kTraffic, access, give)};
+  std::vector<HttpRoute> routes = {about};
+  for (const ChaosKindInfo& info : kChaosKinds) {
+    if (*info.path != '\0') routes.push_back(FaultRoute(info, access, give));
+  }
+  return routes;
 }
 
 // --- the page ---

@@ -36,10 +36,10 @@ TEST_F(FaultRoutesTest, WhatIsAskedForIsGiven) {
   EXPECT_EQ(Post("/api/faults/cut", "n1 n2"), "");
   EXPECT_EQ(Post("/api/faults/traffic", " n2  n1\n"), "");
   ASSERT_THAT(given_, SizeIs(3));
-  EXPECT_EQ(given_[0].kind, DemoFaultKind::kKillNode);
+  EXPECT_EQ(given_[0].kind, ChaosKind::kKillNode);
   EXPECT_EQ(given_[0].node, "n3");
-  EXPECT_EQ(given_[1].kind, DemoFaultKind::kCutLink);
-  EXPECT_EQ(given_[2].kind, DemoFaultKind::kTraffic);
+  EXPECT_EQ(given_[1].kind, ChaosKind::kCutLink);
+  EXPECT_EQ(given_[2].kind, ChaosKind::kShareLink);
   EXPECT_EQ(given_[2].node + ">" + given_[2].other, "n2>n1");
 }
 
