@@ -26,7 +26,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Testing = TestingProtocol;
 
-constexpr absl::Duration kLong = absl::Seconds(20);
+constexpr absl::Duration kLong = absl::Seconds(120);
 constexpr char kFellOut[] = "n1 fell out of the job";
 
 void Complete(const WorkerCall& call, Actions& actions) {

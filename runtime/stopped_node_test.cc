@@ -22,7 +22,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kLong = absl::Seconds(20);
+constexpr absl::Duration kLong = absl::Seconds(120);
 
 [[noreturn]] void LiveAsANode(const std::string& socket) {
   const auto host = NodeHost::Start({.name = "n1", .worker_socket = socket}, [](const ProtocolHost&) {

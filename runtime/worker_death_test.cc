@@ -121,13 +121,13 @@ TEST_P(WorkerDeathTest, AnotherProcessTakesItsPlaceAtOnce) {
   kill(worker_, SIGKILL);
   EXPECT_EQ(waitpid(worker_, nullptr, 0), worker_);
   // Nobody waits for the node to see the death.
-  auto session = Session::Open({.node = node_, .worker = 0, .open_timeout = absl::Seconds(20)});
+  auto session = Session::Open({.node = node_, .worker = 0, .open_timeout = absl::Seconds(120)});
   ASSERT_TRUE(session.ok()) << session.status();
   Await(deaths_);
   std::vector<float> values(kElements, 2.0f);
   std::vector<float> agreed(kElements);
   Ticket ticket = (*session)->Init("w", values, absl::MakeSpan(agreed));
-  EXPECT_TRUE(ticket.Wait(absl::Seconds(20)).ok());
+  EXPECT_TRUE(ticket.Wait(absl::Seconds(120)).ok());
   EXPECT_EQ(agreed, values);
   // Two gradients and a result of the living; nothing of the dead is left.
   EXPECT_LE(host_->host().worker_segment_bytes(), static_cast<int64_t>(4 * kElements * sizeof(float)));

@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kLease = absl::Seconds(2);
-
 // One for all tests: it takes a while to start.
 EtcdProcess& Etcd() {
   static EtcdProcess etcd;
@@ -28,7 +26,7 @@ EtcdProcess& Etcd() {
 }
 
 std::unique_ptr<EtcdLeadership> NewLeadership(const std::string& job, const std::string& name) {
-  return std::make_unique<EtcdLeadership>(Etcd().NewApi(), job, name, kLease);
+  return std::make_unique<EtcdLeadership>(Etcd().NewApi(), job, name, absl::Seconds(60));
 }
 
 std::unique_ptr<RecordStore> NewStore(const std::string& job, const EtcdLeadership& leadership) {
@@ -101,7 +99,7 @@ TEST(EtcdServerTest, EndingGivesTheLeadershipBack) {
 
 TEST(EtcdServerTest, LeasesEndByThemselves) {
   etcd::LeaseGrantRequest grant;
-  grant.set_ttl(absl::ToInt64Seconds(kLease));
+  grant.set_ttl(2);
   const std::unique_ptr<EtcdApi> api = Etcd().NewApi();
   const absl::StatusOr<etcd::LeaseGrantResponse> granted = api->Grant(grant);
   ASSERT_TRUE(granted.ok()) << granted.status();
@@ -149,7 +147,7 @@ TEST(EtcdServerTest, AUserWithAPasswordGetsIn) {
   EtcdProcess etcd;
   HttpClient http;
   const auto ask = [&](const std::string& path, const std::string& json, const std::string& token = {}) {
-    const absl::StatusOr<HttpAnswer> answer = http.Post(etcd.url() + path, json, absl::Seconds(10), token);
+    const absl::StatusOr<HttpAnswer> answer = http.Post(etcd.url() + path, json, absl::Seconds(120), token);
     EXPECT_TRUE(answer.ok() && answer->code == 200) << path << (answer.ok() ? answer->body : "");
     return answer.ok() ? answer->body : "";
   };
@@ -165,7 +163,7 @@ TEST(EtcdServerTest, AUserWithAPasswordGetsIn) {
 
   std::string password = "wrong";
   const auto new_api = [&] {
-    return std::make_unique<EtcdClient>(std::vector<std::string>{etcd.url()}, absl::Seconds(10),
+    return std::make_unique<EtcdClient>(std::vector<std::string>{etcd.url()}, absl::Seconds(120),
                                         EtcdAccess{.user = "scheduler", .password = [&] { return password; }});
   };
   EXPECT_FALSE(new_api()->Read(EtcdRead("/banyan/j/x")).ok());

@@ -23,7 +23,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kLong = absl::Seconds(20);
+constexpr absl::Duration kLong = absl::Seconds(120);
 
 // Attaches a worker at once, and swallows all else.
 class FakePort : public SessionPort {

@@ -13,15 +13,18 @@
 
 namespace banyan {
 
-// Moves the process, of one thread, into a network namespace in which it has all rights, and stays there. Returns
-// whether the machine allows that.
+// Moves the process, of one thread, into a network namespace in which it has all rights, and stays there: once for all
+// tests of a program, since there is no way into a second one. Returns whether the machine allows that.
 inline bool EnterOwnNetwork() {
-  if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
-  const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  ifreq loopback = {};
-  std::strncpy(loopback.ifr_name, "lo", IFNAMSIZ - 1);
-  loopback.ifr_flags = IFF_UP;
-  return ioctl(any.get(), SIOCSIFFLAGS, &loopback) == 0;
+  static const bool has_entered = [] {
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return false;
+    const FileDescriptor any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    ifreq loopback = {};
+    std::strncpy(loopback.ifr_name, "lo", IFNAMSIZ - 1);
+    loopback.ifr_flags = IFF_UP;
+    return ioctl(any.get(), SIOCSIFFLAGS, &loopback) == 0;
+  }();
+  return has_entered;
 }
 
 }  // namespace banyan

@@ -21,7 +21,7 @@
 
 namespace banyan {
 
-inline constexpr absl::Duration kLong = absl::Seconds(20);
+inline constexpr absl::Duration kLong = absl::Seconds(120);
 
 enum class PortKind { kUnix, kLocal };
 
@@ -44,9 +44,8 @@ class SessionTest : public testing::TestWithParam<PortKind> {
   }
 
   absl::StatusOr<std::unique_ptr<Session>> TryOpen(uint32_t worker = 0) {
-    if (GetParam() == PortKind::kLocal) return host_->OpenSession(worker, absl::Seconds(20), room_timeout_);
-    return Session::Open(
-        {.node = socket_, .worker = worker, .open_timeout = absl::Seconds(20), .room_timeout = room_timeout_});
+    if (GetParam() == PortKind::kLocal) return host_->OpenSession(worker, kLong, room_timeout_);
+    return Session::Open({.node = socket_, .worker = worker, .open_timeout = kLong, .room_timeout = room_timeout_});
   }
   std::unique_ptr<Session> Open(uint32_t worker = 0) {
     auto session = TryOpen(worker);

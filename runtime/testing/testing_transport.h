@@ -30,12 +30,12 @@ class TransportTest : public testing::Test {
     return *std::move(transport);
   }
 
-  // Collects events of `transport`, and lets the others go on, until `enough` or for 20 seconds.
+  // Collects events of `transport`, and lets the others go on, until `enough`, or until nobody would wait longer.
   std::vector<Event> Collect(Transport& transport, const std::function<bool(const std::vector<Event>&)>& enough,
                              std::vector<Transport*> others = {}) {
     std::vector<Event> events;
     std::vector<Event> ignored;
-    const Timestamp deadline = SteadyNow() + absl::Seconds(20);
+    const Timestamp deadline = SteadyNow() + absl::Seconds(120);
     while (!enough(events) && SteadyNow() < deadline) {
       transport.Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(others.empty() ? 1000 : 1));
       transport.Collect(SteadyNow(), events);

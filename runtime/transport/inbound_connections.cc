@@ -62,6 +62,7 @@ bool AcceptedSockets::Watch() {
 }
 
 void AcceptedSockets::Read() {
+  std::vector<int> accepted;
   while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
     has_news_ = true;
     if (happening->event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL) {
@@ -70,14 +71,19 @@ void AcceptedSockets::Read() {
       listening_.push_back(happening->value);
     } else if (happening->event == ZMQ_EVENT_ACCEPTED) {
       OnAccepted(happening->value);
+      accepted.push_back(happening->value);
     } else {
       OnDisconnected(sockets_[happening->value]);
     }
   }
+  // The number of one that has gone since may be another one's, and would name the host of that.
+  for (const int fd : accepted) {
+    if (Accepted& socket = sockets_[fd]; !socket.has_ended) socket.host = HostOf(fd);
+  }
 }
 
 void AcceptedSockets::OnAccepted(int fd) {
-  sockets_[fd] = Accepted{.ordinal = next_ordinal_++, .host = HostOf(fd)};
+  sockets_[fd] = Accepted{.ordinal = next_ordinal_++};
   ++open_;
   ++strangers_;
 }
@@ -87,8 +93,8 @@ void AcceptedSockets::OnDisconnected(Accepted& socket) {
   if (socket.IsStranger()) --strangers_;
   if (!socket.route.empty()) {
     ended_.push_back(std::move(socket.route));
-  } else if (encrypts_ && socket.host.has_value()) {
-    rates_.CountStranger(*socket.host);
+  } else if (encrypts_) {
+    rates_.CountStranger(socket.host);
   }
   socket = Accepted{.has_ended = true};
   --open_;

@@ -69,7 +69,7 @@ class SecuredTransportTest : public TransportTest {
     client.Send({kOut, std::move(message), {}}, SteadyNow());
     std::vector<Event> heard;
     std::vector<Event> seen;
-    const Timestamp deadline = SteadyNow() + absl::Seconds(20);
+    const Timestamp deadline = SteadyNow() + absl::Seconds(120);
     while (Count<ConnectFailed>(heard) == 0 && SteadyNow() < deadline) {
       for (const auto& [transport, events] : {std::pair(server_.get(), &seen), std::pair(&client, &heard)}) {
         transport->Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(1));

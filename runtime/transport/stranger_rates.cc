@@ -50,10 +50,10 @@ std::optional<HostPrefix> HostPrefixOf(const sockaddr_storage& address) {
 
 // ---- rates ----
 
-void StrangerRates::CountStranger(const HostPrefix& host) {
-  if (known_.contains(host)) return;
-  if (!shares_.contains(host)) ++others_;
-  if (by_host_.contains(host) || by_host_.size() < kMostCounted) ++by_host_[host];
+void StrangerRates::CountStranger(const std::optional<HostPrefix>& host) {
+  if (host.has_value() && known_.contains(*host)) return;
+  if (!host.has_value() || !shares_.contains(*host)) ++others_;
+  if (host.has_value() && (by_host_.contains(*host) || by_host_.size() < kMostCounted)) ++by_host_[*host];
 }
 
 void StrangerRates::CountKnown(const HostPrefix& host) {

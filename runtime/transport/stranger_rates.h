@@ -67,8 +67,9 @@ class StrangerRates {
   StrangerRates(int64_t most_of_host_hz, int64_t most_of_all_hz)
       : most_of_host_hz_(most_of_host_hz), most_of_all_hz_(most_of_all_hz) {}
 
-  // Counts a connection that has ended without a message.
-  void CountStranger(const HostPrefix& host);
+  // Counts a connection that has ended without a message; nothing for the host of one that had gone before anybody
+  // could ask for it.
+  void CountStranger(const std::optional<HostPrefix>& host);
   // Counts a connection that has brought its first message.
   void CountKnown(const HostPrefix& host);
 
@@ -81,7 +82,7 @@ class StrangerRates {
   std::vector<std::string> TakeHeldBack() { return std::exchange(held_back_, {}); }
 
  private:
-  bool IsIdle() const { return by_host_.empty() && too_fast_.empty() && !others_too_fast_ && admission_.IsWhole(); }
+  bool IsIdle() const { return others_ == 0 && too_fast_.empty() && !others_too_fast_ && admission_.IsWhole(); }
   // Of a share under which `rate_hz` came in.
   static double NextShare(double share, double rate_hz, double most_hz);
   double MostOfHostHz() const;

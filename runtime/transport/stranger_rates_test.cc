@@ -1,5 +1,6 @@
 #include "runtime/transport/stranger_rates.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,17 @@ TEST_F(StrangerRatesTest, ManyHostsTogetherAreHeldBackAsOne) {
     for (uint32_t host = 0; host < 1000; ++host) rates_.CountStranger(Host(host));
     Decide();
   }
+  EXPECT_THAT(rates_.admission().shares, IsEmpty());
+  EXPECT_NEAR(rates_.admission().share_of_others, 0.2, 0.001);
+}
+
+TEST_F(StrangerRatesTest, StrangersOfNobodyKnowsWhichHostAreHeldBackWithTheRest) {
+  for (int seconds = 0; seconds < 2; ++seconds) {
+    for (int i = 0; i < 1000; ++i) rates_.CountStranger(std::nullopt);
+    EXPECT_NE(rates_.next_deadline(), kNever);
+    Decide();
+  }
+  EXPECT_THAT(rates_.TakeHeldBack(), ElementsAre(HasSubstr("unknown hosts")));
   EXPECT_THAT(rates_.admission().shares, IsEmpty());
   EXPECT_NEAR(rates_.admission().share_of_others, 0.2, 0.001);
 }

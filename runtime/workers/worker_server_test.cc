@@ -61,7 +61,7 @@ class WorkerServerTest : public testing::Test {
   // The call that the core would see next.
   WorkerCall NextCall() {
     pollfd item{queue_->fd(), POLLIN, 0};
-    EXPECT_EQ(poll(&item, 1, 20000), 1);
+    EXPECT_EQ(poll(&item, 1, 120000), 1);
     queue_->ClearWakeup();
     std::vector<Event> events = queue_->Take();
     return std::get<WorkerCalled>(std::move(events.at(0))).call;
