@@ -6,13 +6,12 @@
 
 namespace banyan {
 
-void KeepChunksInHeap() {
+void KeepChunksInHeap(bool is_shared) {
   // The largest threshold that the C library takes; tensors above it are mapped one by one.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, 16 << 20);
-  // A chunk that one thread frees is the next that another asks for.
-  mallopt(M_ARENA_MAX, 1);
+  if (is_shared) mallopt(M_ARENA_MAX, 1);
 }
 
 }  // namespace banyan

@@ -64,11 +64,12 @@ int main(int argc, char** argv) {
   banyan::OutliveReaders();
   banyan::OutliveLogRotation();
   banyan::RaiseDescriptorLimit();
-  banyan::KeepChunksInHeap();
   UseOneThreadForAlgebra();
   banyan::CommandLine::SetEnvironment(Environment);
   const std::vector<std::string> arguments =
       banyan::WithInstalledSamples(std::vector<std::string>(argv + 1, argv + argc), InstalledPrefix());
+  // Threads of other commands are simulators, each by itself.
+  banyan::KeepChunksInHeap(/*is_shared=*/RunsDaemon(arguments));
   const banyan::CommandTable commands("banyan",
                                       "Trains one model in many data centres over a slow, uneven, changing network.",
                                       banyan::ProgramCommands(StateHome()));
