@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "node/node_core.h"
+#include "protocol/tap.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/state/recovered_state.h"
@@ -15,33 +16,26 @@
 namespace banyan {
 namespace {
 
-// Stands around a node's core and makes its measurements of links worse than they are: each rate that it reports is
-// multiplied by a factor of its own, normally distributed around 1. Thread-compatible; owns the core.
-class NoisyReports : public Protocol {
+// Makes a node's measurements of links worse than they are: each rate that it reports is multiplied by a factor of its
+// own, normally distributed around 1. Thread-compatible.
+class NoisyReports : public Tap {
  public:
   // `deviation` is the standard deviation of the factor; 0.1 is 10%.
   NoisyReports(std::unique_ptr<Protocol> core, double deviation, Random random)
-      : core_(std::move(core)), deviation_(deviation), random_(random) {}
-
-  Actions Step(Timestamp now, Event event) override {
-    Actions actions = core_->Step(now, std::move(event));
-    for (Action& action : actions) {
-      auto* const send = std::get_if<Send>(&action);
-      auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
-      if (report != nullptr) Distort(*report);
-    }
-    return actions;
-  }
-  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+      : Tap(std::move(core)), deviation_(deviation), random_(random) {}
 
  private:
   // No factor is so low that a link would seem dead.
   static constexpr double kLowestFactor = 0.1;
 
-  void Distort(NodeReport& report) {
-    for (NodeReport::Link& link : report.links) {
+  bool OnAction(Action& action) override {
+    auto* const send = std::get_if<Send>(&action);
+    auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
+    if (report == nullptr) return true;
+    for (NodeReport::Link& link : report->links) {
       if (link.measurement.has_value()) link.measurement->rate_bps *= Factor();
     }
+    return true;
   }
 
   // The sum of twelve uniform values has variance 1 and is as good as normal up to three deviations.
@@ -51,7 +45,6 @@ class NoisyReports : public Protocol {
     return std::max(kLowestFactor, 1 + deviation_ * sum);
   }
 
-  std::unique_ptr<Protocol> core_;
   double deviation_;
   Random random_;
 };

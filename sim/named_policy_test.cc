@@ -276,32 +276,25 @@ TEST(NamedPolicyTest, APolicyChangesWithinSecondsAlthoughLeasesAreLong) {
 }
 
 // What a node reports of its links from some time on is this often what it measures.
-class Overstatement : public Protocol {
+class Overstatement : public Tap {
  public:
   Overstatement(std::unique_ptr<Protocol> core, absl::Duration after, double factor)
-      : core_(std::move(core)), after_(after), factor_(factor) {}
-
-  Actions Step(Timestamp now, Event event) override {
-    if (!begins_at_.has_value()) begins_at_ = now + after_;
-    Actions actions = core_->Step(now, std::move(event));
-    if (now < *begins_at_) return actions;
-    for (Action& action : actions) {
-      auto* const send = std::get_if<Send>(&action);
-      auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
-      if (report != nullptr) Exaggerate(*report);
-    }
-    return actions;
-  }
-  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+      : Tap(std::move(core)), after_(after), factor_(factor) {}
 
  private:
-  void Exaggerate(NodeReport& report) const {
-    for (NodeReport::Link& link : report.links) {
+  void OnEvent(Event& /*event*/) override {
+    if (!begins_at_.has_value()) begins_at_ = now() + after_;
+  }
+  bool OnAction(Action& action) override {
+    auto* const send = std::get_if<Send>(&action);
+    auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
+    if (report == nullptr || now() < *begins_at_) return true;
+    for (NodeReport::Link& link : report->links) {
       if (link.measurement.has_value()) link.measurement->rate_bps *= factor_;
     }
+    return true;
   }
 
-  std::unique_ptr<Protocol> core_;
   absl::Duration after_;
   double factor_;
   std::optional<Timestamp> begins_at_;

@@ -36,11 +36,10 @@
 #include "tools/daemon/daemon_run.h"
 #include "tools/daemon/scheduler_setup.h"
 #include "tools/flags/shared_flags.h"
-#include "tools/metrics/scheduler_metrics.h"
-#include "tools/page/commanded_scheduler.h"
 #include "tools/page/job_page.h"
 #include "tools/page/operator_routes.h"
 #include "tools/page/order_desk.h"
+#include "tools/page/scheduler_tap.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
@@ -282,23 +281,22 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   options.precision = *std::move(precision);
   std::optional<RunReport> report;
   if (options.precision.has_value()) report.emplace(flags.report, place, log);
-  std::unique_ptr<Protocol> core = std::make_unique<CommandedScheduler>(
-      std::make_unique<SchedulerCore>(std::move(overlay), std::move(options)), desk);
+  SchedulerTap::Options tap{.desk = desk};
   std::unique_ptr<JobPage> page;
   if (!http.empty()) {
     absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.access, desk);
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }
-  if (page == nullptr && !report.has_value()) return RunUntilStopped(signals, host, std::move(core));
-  const auto take = [&page, &report](std::string json) {
-    if (report.has_value()) report->Take(json);
-    if (page != nullptr) page->Take(std::move(json));
-  };
-  const auto on_sent = [&page](const Message& message) {
-    if (page != nullptr) page->TakeTraced(message);
-  };
-  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), take, on_sent));
+  if (page != nullptr || report.has_value()) {
+    tap.take_status = [&page, &report](Timestamp, std::string json) {
+      if (report.has_value()) report->Take(json);
+      if (page != nullptr) page->Take(std::move(json));
+    };
+  }
+  if (page != nullptr) tap.on_sent = [&page](const Message& message) { page->TakeTraced(message); };
+  auto core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
+  return RunUntilStopped(signals, host, std::make_unique<SchedulerTap>(std::move(core), std::move(tap)));
 }
 
 // Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this

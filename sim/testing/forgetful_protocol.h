@@ -9,38 +9,26 @@
 #include <utility>
 #include <variant>
 
-#include "protocol/protocol.h"
+#include "protocol/tap.h"
 
 namespace banyan {
 
-class ForgetfulProtocol : public Protocol {
+class ForgetfulProtocol : public Tap {
  public:
   // Asked of each record's bytes, in order.
   using IsKept = std::function<bool(const std::string& record)>;
 
   ForgetfulProtocol(std::unique_ptr<Protocol> core, IsKept is_kept)
-      : core_(std::move(core)), is_kept_(std::move(is_kept)) {}
-
-  Actions Step(Timestamp now, Event event) override {
-    Actions actions;
-    Collect(core_->Step(now, std::move(event)), now, &actions);
-    return actions;
-  }
-  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+      : Tap(std::move(core)), is_kept_(std::move(is_kept)) {}
 
  private:
-  void Collect(Actions made, Timestamp now, Actions* actions) {
-    for (Action& action : made) {
-      const auto* record = std::get_if<PersistRecord>(&action);
-      if (record == nullptr || is_kept_(record->bytes)) {
-        actions->push_back(std::move(action));
-        continue;
-      }
-      Collect(core_->Step(now, RecordPersisted{record->record}), now, actions);
-    }
+  bool OnAction(Action& action) override {
+    const auto* record = std::get_if<PersistRecord>(&action);
+    if (record == nullptr || is_kept_(record->bytes)) return true;
+    Tell(RecordPersisted{record->record});
+    return false;
   }
 
-  const std::unique_ptr<Protocol> core_;
   const IsKept is_kept_;
 };
 

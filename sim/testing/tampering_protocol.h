@@ -7,11 +7,11 @@
 #include <memory>
 #include <utility>
 
-#include "protocol/protocol.h"
+#include "protocol/tap.h"
 
 namespace banyan {
 
-class TamperingProtocol : public Protocol {
+class TamperingProtocol : public Tap {
  public:
   struct Tampering {
     // Either may be empty. `on_action` returns false to drop the action.
@@ -22,26 +22,23 @@ class TamperingProtocol : public Protocol {
   };
 
   TamperingProtocol(std::unique_ptr<Protocol> core, Tampering tampering)
-      : core_(std::move(core)), tampering_(std::move(tampering)) {}
-
-  Actions Step(Timestamp now, Event event) override {
-    if (tampering_.on_event) tampering_.on_event(&event);
-    Event second;
-    const bool again = tampering_.repeat && tampering_.repeat(event, &second);
-    Actions actions = core_->Step(now, std::move(event));
-    if (again) {
-      for (Action& action : core_->Step(now, std::move(second))) actions.push_back(std::move(action));
-    }
-    if (tampering_.on_action) {
-      std::erase_if(actions, [this](Action& action) { return !tampering_.on_action(&action); });
-    }
-    return actions;
-  }
-  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+      : Tap(std::move(core)), tampering_(std::move(tampering)) {}
 
  private:
-  std::unique_ptr<Protocol> core_;
+  void OnEvent(Event& event) override {
+    if (tampering_.on_event) tampering_.on_event(&event);
+    has_second_ = tampering_.repeat && tampering_.repeat(event, &second_);
+  }
+  bool OnAction(Action& action) override { return !tampering_.on_action || tampering_.on_action(&action); }
+  Timestamp NextTurn() const override { return has_second_ ? Timestamp() : kNever; }
+  void OnTurn() override {
+    has_second_ = false;
+    Tell(std::exchange(second_, Event()));
+  }
+
   Tampering tampering_;
+  Event second_;
+  bool has_second_ = false;
 };
 
 }  // namespace banyan

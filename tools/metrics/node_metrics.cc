@@ -84,33 +84,25 @@ void AppendMeasurements(const NodeSnapshot& from, std::vector<MetricFamily>& fam
 
 }  // namespace
 
-WatchedNode::WatchedNode(std::unique_ptr<Protocol> core, LatestValue<NodeSnapshot>* snapshot)
-    : core_(std::move(core)), snapshot_(snapshot) {}
-
-Actions WatchedNode::Step(Timestamp now, Event event) {
-  if (const auto* received = std::get_if<MessageReceived>(&event)) {
-    if (received->connection == scheduler_) TakeNames(received->message);
-  }
-  Actions actions = core_->Step(now, std::move(event));
-  for (const Action& action : actions) {
-    if (const auto* connect = std::get_if<Connect>(&action)) {
-      if (!scheduler_.has_value()) scheduler_ = connect->connection;
-    } else if (const auto* send = std::get_if<Send>(&action)) {
-      const auto* report = std::get_if<NodeReport>(&send->message);
-      if (report == nullptr) continue;
-      latest_.report = *report;
-      snapshot_->Set(latest_);
-    }
-  }
-  return actions;
-}
-
-void WatchedNode::TakeNames(const Message& message) {
-  if (const auto* published = std::get_if<PolicyPublished>(&message)) {
+void WatchedNode::OnEvent(Event& event) {
+  const auto* const received = std::get_if<MessageReceived>(&event);
+  if (received == nullptr || received->connection != scheduler_) return;
+  if (const auto* published = std::get_if<PolicyPublished>(&received->message)) {
     for (const NeighbourSlice& neighbour : published->slice.neighbours) latest_.nodes[neighbour.node] = neighbour.name;
-  } else if (const auto* assigned = std::get_if<KeysAssigned>(&message)) {
+  } else if (const auto* assigned = std::get_if<KeysAssigned>(&received->message)) {
     for (const KeySlice& key : assigned->keys) latest_.keys[key.key] = key.name;
   }
+}
+
+bool WatchedNode::OnAction(Action& action) {
+  const auto* const connect = std::get_if<Connect>(&action);
+  if (connect != nullptr && !scheduler_.has_value()) scheduler_ = connect->connection;
+  const auto* const send = std::get_if<Send>(&action);
+  const auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
+  if (report == nullptr) return true;
+  latest_.report = *report;
+  snapshot_->Set(latest_);
+  return true;
 }
 
 MetricFamily MakeInsecureMetric(bool is_insecure) {

@@ -6,10 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "proto/scheduler_messages.h"
-#include "protocol/protocol.h"
+#include "protocol/tap.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
 
@@ -22,20 +23,18 @@ struct NodeSnapshot {
   std::map<KeyId, std::string> keys;
 };
 
-// Stands around a node's core and reads along what it tells the scheduler, and what the scheduler tells it of names;
-// all of it passes through. Thread-compatible; owned by its driver.
-class WatchedNode : public Protocol {
+// Reads along what a node's core tells the scheduler, and what the scheduler tells it of names. Thread-compatible;
+// owned by its driver.
+class WatchedNode : public Tap {
  public:
   // `snapshot` gets each report and outlives this.
-  WatchedNode(std::unique_ptr<Protocol> core, LatestValue<NodeSnapshot>* snapshot);
-
-  Actions Step(Timestamp now, Event event) override;
-  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+  WatchedNode(std::unique_ptr<Protocol> core, LatestValue<NodeSnapshot>* snapshot)
+      : Tap(std::move(core)), snapshot_(snapshot) {}
 
  private:
-  void TakeNames(const Message& message);
+  void OnEvent(Event& event) override;
+  bool OnAction(Action& action) override;
 
-  const std::unique_ptr<Protocol> core_;
   LatestValue<NodeSnapshot>* const snapshot_;
   // The first that the core opens: to the scheduler. Other connections are of peers, whose word on names is nothing.
   std::optional<ConnectionId> scheduler_;

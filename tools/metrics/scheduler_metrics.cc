@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,18 +12,10 @@
 namespace banyan {
 namespace {
 
-constexpr absl::Duration kInterval = absl::Seconds(1);
-// Drivers count accepted connections upwards from kInboundConnection.
-constexpr ConnectionId kMetricsConnection = ConnectionId(std::numeric_limits<uint64_t>::max());
 constexpr double kMega = 1e6;
 constexpr double kMilli = 1e-3;
 
 using FamilyKind = MetricFamily::Kind;
-
-bool HasStop(const Actions& actions) {
-  return std::any_of(actions.begin(), actions.end(),
-                     [](const Action& action) { return std::holds_alternative<Stop>(action); });
-}
 
 MetricFamily MakeFamily(const char* name, const char* help, FamilyKind kind = FamilyKind::kGauge) {
   return {absl::StrCat("banyan_scheduler_", name), help, kind, {}};
@@ -93,44 +85,6 @@ void AppendPrecision(const PrecisionView& precision, std::vector<MetricFamily>& 
 }
 
 }  // namespace
-
-WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take,
-                                   std::function<void(const Message& message)> on_sent)
-    : core_(std::move(core)), take_(std::move(take)), on_sent_(std::move(on_sent)) {}
-
-Actions WatchedScheduler::Step(Timestamp now, Event event) {
-  if (std::holds_alternative<Started>(event)) next_question_ = now;
-  Actions actions;
-  // The deadline may have been this class's own.
-  if (!std::holds_alternative<DeadlineReached>(event) || now >= core_->NextDeadline()) {
-    PassOn(core_->Step(now, std::move(event)), actions);
-  }
-  for (const Action& action : actions) {
-    const auto* send = std::get_if<Send>(&action);
-    if (on_sent_ && send != nullptr) on_sent_(send->message);
-  }
-  // A core that has stopped is not stepped any more.
-  if (now >= next_question_ && !HasStop(actions)) {
-    // What a large job's costs must not take more than a small part of the time.
-    next_question_ = now + std::max(1.0, static_cast<double>(answer_bytes_) / kMega) * kInterval;
-    PassOn(core_->Step(now, MessageReceived{kMetricsConnection, StatusRequest{}, {}}), actions);
-  }
-  return actions;
-}
-
-Timestamp WatchedScheduler::NextDeadline() const { return std::min(core_->NextDeadline(), next_question_); }
-
-void WatchedScheduler::PassOn(Actions from_core, Actions& actions) {
-  for (Action& action : from_core) {
-    const auto* send = std::get_if<Send>(&action);
-    if (send == nullptr || send->connection != kMetricsConnection) {
-      actions.push_back(std::move(action));
-    } else if (const auto* reply = std::get_if<StatusReply>(&send->message)) {
-      answer_bytes_ = reply->json.size();
-      take_(reply->json);
-    }
-  }
-}
 
 std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
   std::vector<MetricFamily> families;

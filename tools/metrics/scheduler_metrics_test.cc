@@ -1,112 +1,15 @@
 #include "tools/metrics/scheduler_metrics.h"
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/metrics/latest_value.h"
-#include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-
-constexpr ConnectionId kStranger = ConnectionId(kInboundConnection.value() + 1);
-
-Timestamp At(double seconds) { return Timestamp() + absl::Seconds(seconds); }
-
-// Answers every question with how many there were so far, and logs it.
-std::unique_ptr<TestingProtocol> MakeCore() {
-  auto core = std::make_unique<TestingProtocol>();
-  core->on_message = [asked = 0](MessageReceived& received, Actions& actions) mutable {
-    EXPECT_TRUE(std::holds_alternative<StatusRequest>(received.message));
-    TestingProtocol::Add(actions, LogLine{LogLevel::kInfo, "asked"});
-    TestingProtocol::Add(actions, Send{received.connection, StatusReply{std::to_string(++asked)}, {}});
-  };
-  return core;
-}
-
-std::function<void(std::string)> Into(LatestValue<std::string>* status) {
-  return [status](std::string json) { status->Set(std::move(json)); };
-}
-
-TEST(WatchedSchedulerTest, AsksEverySecond) {
-  LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), Into(&status));
-  EXPECT_EQ(scheduler.NextDeadline(), kNever);
-  // What the core does beside answering goes on.
-  const Actions started = scheduler.Step(At(10), Started{});
-  ASSERT_THAT(started, SizeIs(1));
-  EXPECT_TRUE(std::holds_alternative<LogLine>(started[0]));
-  EXPECT_EQ(*status.Get(), "1");
-  EXPECT_EQ(scheduler.NextDeadline(), At(11));
-  EXPECT_THAT(scheduler.Step(At(10.5), ConnectionDown{kStranger}), IsEmpty());
-  EXPECT_EQ(*status.Get(), "1");
-  scheduler.Step(At(11), DeadlineReached{});
-  EXPECT_EQ(*status.Get(), "2");
-}
-
-TEST(WatchedSchedulerTest, TakesAnAnswerThatComesLater) {
-  LatestValue<std::string> status;
-  auto core = std::make_unique<TestingProtocol>();
-  ConnectionId asker = kStranger;
-  core->on_message = [&asker](MessageReceived& received, Actions&) { asker = received.connection; };
-  core->on_persisted = [&asker](RecordId, Actions& actions) {
-    TestingProtocol::Add(actions, Send{asker, StatusReply{"late"}, {}});
-  };
-  WatchedScheduler scheduler(std::move(core), Into(&status));
-  scheduler.Step(At(0), Started{});
-  EXPECT_THAT(scheduler.Step(At(0.1), RecordPersisted{}), IsEmpty());
-  EXPECT_EQ(*status.Get(), "late");
-}
-
-TEST(WatchedSchedulerTest, AnswersOfOthersPassThrough) {
-  LatestValue<std::string> status;
-  int sent = 0;
-  WatchedScheduler scheduler(MakeCore(), Into(&status), [&sent](const Message& message) {
-    EXPECT_TRUE(std::holds_alternative<StatusReply>(message));
-    ++sent;
-  });
-  scheduler.Step(At(0), Started{});
-  const Actions actions = scheduler.Step(At(0.5), MessageReceived{kStranger, StatusRequest{}, {}});
-  EXPECT_EQ(sent, 1);
-  ASSERT_THAT(actions, SizeIs(2));
-  EXPECT_EQ(std::get<Send>(actions[1]).connection, kStranger);
-  EXPECT_EQ(*status.Get(), "1");
-}
-
-TEST(WatchedSchedulerTest, TheCoreSeesOnlyItsOwnDeadlines) {
-  LatestValue<std::string> status;
-  auto core = MakeCore();
-  std::vector<Timestamp> seen;
-  core->deadline = At(1.5);
-  core->on_deadline = [&seen, core = core.get()](Timestamp now, Actions&) {
-    seen.push_back(now);
-    core->deadline = At(9);
-  };
-  WatchedScheduler scheduler(std::move(core), Into(&status));
-  scheduler.Step(At(0), Started{});
-  scheduler.Step(At(1), DeadlineReached{});
-  EXPECT_EQ(scheduler.NextDeadline(), At(1.5));
-  scheduler.Step(At(1.5), DeadlineReached{});
-  EXPECT_THAT(seen, ElementsAre(At(1.5)));
-}
-
-TEST(WatchedSchedulerTest, AStoppedCoreIsNotAsked) {
-  LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), Into(&status));
-  scheduler.Step(At(0), Started{});
-  const Actions actions = scheduler.Step(At(5), StopRequested{});
-  ASSERT_THAT(actions, SizeIs(1));
-  EXPECT_TRUE(std::holds_alternative<Stop>(actions[0]));
-  EXPECT_EQ(*status.Get(), "1");
-}
 
 const MetricFamily& Find(const std::vector<MetricFamily>& families, const std::string& name) {
   for (const MetricFamily& family : families) {

@@ -10,7 +10,7 @@
 #include "core/check.h"
 #include "core/json_value.h"
 #include "core/json_writer.h"
-#include "tools/metrics/scheduler_metrics.h"
+#include "tools/page/scheduler_tap.h"
 #include "tracing/job_trace.h"
 
 namespace banyan {
@@ -174,28 +174,14 @@ std::string AtFullSize(const std::string& json, int64_t scale) {
   return absl::StrContains(text, " instead of ") ? WithRatesInWords(text, scale) : text;
 }
 
-// Tells the recorder what the time is in each step.
-class SimulationRecorder::Timed : public Protocol {
- public:
-  Timed(SimulationRecorder* recorder, std::unique_ptr<Protocol> core)
-      : recorder_(recorder), core_(std::move(core), [recorder](const std::string& json) { recorder->Take(json); }) {}
-
-  Actions Step(Timestamp now, Event event) override {
-    recorder_->now_ = now;
-    return core_.Step(now, std::move(event));
-  }
-  Timestamp NextDeadline() const override { return core_.NextDeadline(); }
-
- private:
-  SimulationRecorder* const recorder_;
-  WatchedScheduler core_;
-};
-
 std::unique_ptr<Protocol> SimulationRecorder::Wrap(std::unique_ptr<Protocol> core) {
-  return std::make_unique<Timed>(this, std::move(core));
+  return std::make_unique<SchedulerTap>(
+      std::move(core),
+      SchedulerTap::Options{.take_status = [this](Timestamp now, const std::string& json) { Take(now, json); }});
 }
 
-void SimulationRecorder::Take(const std::string& json) {
+void SimulationRecorder::Take(Timestamp now, const std::string& json) {
+  now_ = now;
   // A process's clock begins anywhere.
   if (!start_.has_value()) start_ = next_ = now_;
   WriteTraces();

@@ -103,15 +103,14 @@ class SimulationRecorder {
   const absl::Status& status() const { return status_; }
 
  private:
-  class Timed;
-  void Take(const std::string& json);
+  void Take(Timestamp now, const std::string& json);
   void WriteTraces();
 
   RecordingWriter* const writer_;
   SimulatedTraces* const traces_;
   const int64_t scale_;
   std::optional<Timestamp> start_;
-  Timestamp now_;
+  Timestamp now_;  // of the last status
   Timestamp next_;
   absl::Duration interval_ = absl::Seconds(1);
   int64_t statuses_ = 0;

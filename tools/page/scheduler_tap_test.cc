@@ -1,7 +1,8 @@
-#include "tools/page/commanded_scheduler.h"
+#include "tools/page/scheduler_tap.h"
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/metrics/latest_value.h"
 #include "runtime/testing/testing_protocol.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/testing/mesh_job.h"
@@ -18,6 +20,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -34,12 +37,12 @@ PageOrder MakeOrder(Message message, Reply* reply) {
 }
 
 // A job of three nodes whose scheduler takes orders from a desk. Records are durable and computations done at once.
-class CommandedSchedulerTest : public ::testing::Test {
+class OrderTapTest : public ::testing::Test {
  protected:
-  CommandedSchedulerTest()
-      : scheduler_(std::make_unique<CommandedScheduler>(
+  OrderTapTest()
+      : scheduler_(std::make_unique<SchedulerTap>(
             std::make_unique<SchedulerCore>(MeshOverlay(3), SchedulerOptions{.stored = {}, .start = StartId(1)}),
-            desk_)) {
+            SchedulerTap::Options{.desk = desk_})) {
     desk_->SetOverlay(MeshYaml(3));
     Step(Started{});
     for (int node = 1; node <= 3; ++node) Step(MessageReceived{MeshConnection(node), MeshJoin(node), {}});
@@ -86,10 +89,10 @@ class CommandedSchedulerTest : public ::testing::Test {
   std::deque<Event> waiting_;
   std::vector<std::string> logs_;
   std::vector<Send> sent_;
-  std::unique_ptr<CommandedScheduler> scheduler_;
+  std::unique_ptr<SchedulerTap> scheduler_;
 };
 
-TEST_F(CommandedSchedulerTest, AnOverlayIsCheckedPlannedAndInForce) {
+TEST_F(OrderTapTest, AnOverlayIsCheckedPlannedAndInForce) {
   const std::string wanted = MeshYaml(3, "topology: {planner: star}\n");
   const Reply reply = Order(Reconfigure{wanted, "the overlay of ada"});
   ASSERT_TRUE(reply.has_value() && reply->ok());
@@ -102,7 +105,7 @@ TEST_F(CommandedSchedulerTest, AnOverlayIsCheckedPlannedAndInForce) {
   for (const Send& send : sent_) EXPECT_LE(send.connection, MeshConnection(3));
 }
 
-TEST_F(CommandedSchedulerTest, AMistakeChangesNothing) {
+TEST_F(OrderTapTest, AMistakeChangesNothing) {
   const Reply reply = Order(Reconfigure{"nodes: [{name: a}]", "the overlay of ada"});
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_FALSE((*reply)->accepted);
@@ -111,7 +114,7 @@ TEST_F(CommandedSchedulerTest, AMistakeChangesNothing) {
   EXPECT_THAT(logs_, Contains(StartsWith("operator 'ada' on the page: not done: the overlay of ada:1")));
 }
 
-TEST_F(CommandedSchedulerTest, ANodeIsRemovedOnce) {
+TEST_F(OrderTapTest, ANodeIsRemovedOnce) {
   Reply reply = Order(RemoveNode{"n3"});
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_TRUE((*reply)->accepted);
@@ -126,7 +129,7 @@ TEST_F(CommandedSchedulerTest, ANodeIsRemovedOnce) {
   EXPECT_THAT(logs_, Contains("operator 'ada' on the page: remove n9?"));
 }
 
-TEST_F(CommandedSchedulerTest, TheJobIsStoppedForAllNodes) {
+TEST_F(OrderTapTest, TheJobIsStoppedForAllNodes) {
   const Reply reply = Order(StopJob{"ada: enough"});
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_TRUE((*reply)->accepted);
@@ -135,7 +138,7 @@ TEST_F(CommandedSchedulerTest, TheJobIsStoppedForAllNodes) {
   for (int node = 1; node <= 3; ++node) EXPECT_GE(SentTo(MeshConnection(node)), 1) << node;
 }
 
-TEST_F(CommandedSchedulerTest, CommandsPassThroughAndTheirOverlaysAreKnown) {
+TEST_F(OrderTapTest, CommandsPassThroughAndTheirOverlaysAreKnown) {
   const std::string wanted = MeshYaml(3, "topology: {planner: star}\n");
   Step(MessageReceived{kCommand, Reconfigure{"nonsense", "f.yaml"}, {}});
   EXPECT_EQ(SentTo(kCommand), 1);
@@ -145,11 +148,11 @@ TEST_F(CommandedSchedulerTest, CommandsPassThroughAndTheirOverlaysAreKnown) {
   EXPECT_EQ(desk_->overlay(), wanted);
 }
 
-TEST(CommandedSchedulerEndTest, WhoeverIsNotAnsweredIsTold) {
+TEST(OrderTapEndTest, WhoeverIsNotAnsweredIsTold) {
   const auto desk = std::make_shared<OrderDesk>([] {});
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [](MessageReceived&, Actions&) {};
-  auto scheduler = std::make_unique<CommandedScheduler>(std::move(core), desk);
+  auto scheduler = std::make_unique<SchedulerTap>(std::move(core), SchedulerTap::Options{.desk = desk});
   Reply taken, waiting, late;
   desk->Give(MakeOrder(StopJob{}, &taken));
   scheduler->Step(Timestamp(), Started{});
@@ -162,13 +165,13 @@ TEST(CommandedSchedulerEndTest, WhoeverIsNotAnsweredIsTold) {
   }
 }
 
-TEST(CommandedSchedulerEndTest, AConnectionThatTheCoreClosesEndsItsOrder) {
+TEST(OrderTapEndTest, AConnectionThatTheCoreClosesEndsItsOrder) {
   const auto desk = std::make_shared<OrderDesk>([] {});
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [](MessageReceived& received, Actions& actions) {
     TestingProtocol::Add(actions, Disconnect{received.connection});
   };
-  CommandedScheduler scheduler(std::move(core), desk);
+  SchedulerTap scheduler(std::move(core), {.desk = desk});
   Reply reply;
   desk->Give(MakeOrder(StopJob{}, &reply));
   const Actions actions = scheduler.Step(Timestamp(), Started{});
@@ -179,6 +182,124 @@ TEST(CommandedSchedulerEndTest, AConnectionThatTheCoreClosesEndsItsOrder) {
   for (const Action& action : actions) EXPECT_TRUE(std::holds_alternative<LogLine>(action));
   // Nor does the core see a deadline that was not its own.
   EXPECT_THAT(scheduler.Step(Timestamp(), DeadlineReached{}), IsEmpty());
+}
+
+// --- the status ---
+
+constexpr ConnectionId kStranger = ConnectionId(kInboundConnection.value() + 1);
+
+Timestamp At(double seconds) { return Timestamp() + absl::Seconds(seconds); }
+
+// Answers every question with how many there were so far, and logs it.
+std::unique_ptr<TestingProtocol> MakeCore() {
+  auto core = std::make_unique<TestingProtocol>();
+  core->on_message = [asked = 0](MessageReceived& received, Actions& actions) mutable {
+    EXPECT_TRUE(std::holds_alternative<StatusRequest>(received.message));
+    TestingProtocol::Add(actions, LogLine{LogLevel::kInfo, "asked"});
+    TestingProtocol::Add(actions, Send{received.connection, StatusReply{std::to_string(++asked)}, {}});
+  };
+  return core;
+}
+
+SchedulerTap::Options Into(LatestValue<std::string>* status) {
+  return {.take_status = [status](Timestamp, std::string json) { status->Set(std::move(json)); }};
+}
+
+TEST(StatusTapTest, AsksEverySecond) {
+  LatestValue<std::string> status;
+  SchedulerTap scheduler(MakeCore(), Into(&status));
+  EXPECT_EQ(scheduler.NextDeadline(), kNever);
+  // What the core does beside answering goes on.
+  const Actions started = scheduler.Step(At(10), Started{});
+  ASSERT_THAT(started, SizeIs(1));
+  EXPECT_TRUE(std::holds_alternative<LogLine>(started[0]));
+  EXPECT_EQ(*status.Get(), "1");
+  EXPECT_EQ(scheduler.NextDeadline(), At(11));
+  EXPECT_THAT(scheduler.Step(At(10.5), ConnectionDown{kStranger}), IsEmpty());
+  EXPECT_EQ(*status.Get(), "1");
+  scheduler.Step(At(11), DeadlineReached{});
+  EXPECT_EQ(*status.Get(), "2");
+}
+
+TEST(StatusTapTest, TakesAnAnswerThatComesLater) {
+  LatestValue<std::string> status;
+  auto core = std::make_unique<TestingProtocol>();
+  ConnectionId asker = kStranger;
+  core->on_message = [&asker](MessageReceived& received, Actions&) { asker = received.connection; };
+  core->on_persisted = [&asker](RecordId, Actions& actions) {
+    TestingProtocol::Add(actions, Send{asker, StatusReply{"late"}, {}});
+  };
+  SchedulerTap scheduler(std::move(core), Into(&status));
+  scheduler.Step(At(0), Started{});
+  EXPECT_THAT(scheduler.Step(At(0.1), RecordPersisted{}), IsEmpty());
+  EXPECT_EQ(*status.Get(), "late");
+}
+
+TEST(StatusTapTest, AnAnswerThatDoesNotComeIsAskedForAgain) {
+  LatestValue<std::string> status;
+  auto core = std::make_unique<TestingProtocol>();
+  core->on_message = [](MessageReceived& received, Actions& actions) {
+    TestingProtocol::Add(actions, Disconnect{received.connection});
+  };
+  SchedulerTap scheduler(std::move(core), Into(&status));
+  EXPECT_THAT(scheduler.Step(At(0), Started{}), IsEmpty());
+  EXPECT_EQ(status.Get(), nullptr);
+  EXPECT_EQ(scheduler.NextDeadline(), At(1));
+}
+
+TEST(StatusTapTest, ALargeStatusIsAskedForLessOften) {
+  LatestValue<std::string> status;
+  auto core = std::make_unique<TestingProtocol>();
+  core->on_message = [](MessageReceived& received, Actions& actions) {
+    TestingProtocol::Add(actions, Send{received.connection, StatusReply{std::string(3'000'000, ' ')}, {}});
+  };
+  SchedulerTap scheduler(std::move(core), Into(&status));
+  scheduler.Step(At(0), Started{});
+  EXPECT_EQ(scheduler.NextDeadline(), At(3));
+}
+
+TEST(StatusTapTest, AnswersOfOthersPassThrough) {
+  LatestValue<std::string> status;
+  int sent = 0;
+  SchedulerTap::Options options = Into(&status);
+  options.on_sent = [&sent](const Message& message) {
+    EXPECT_TRUE(std::holds_alternative<StatusReply>(message));
+    ++sent;
+  };
+  SchedulerTap scheduler(MakeCore(), options);
+  scheduler.Step(At(0), Started{});
+  const Actions actions = scheduler.Step(At(0.5), MessageReceived{kStranger, StatusRequest{}, {}});
+  EXPECT_EQ(sent, 1);
+  ASSERT_THAT(actions, SizeIs(2));
+  EXPECT_EQ(std::get<Send>(actions[1]).connection, kStranger);
+  EXPECT_EQ(*status.Get(), "1");
+}
+
+TEST(StatusTapTest, TheCoreSeesOnlyItsOwnDeadlines) {
+  LatestValue<std::string> status;
+  auto core = MakeCore();
+  std::vector<Timestamp> seen;
+  core->deadline = At(1.5);
+  core->on_deadline = [&seen, core = core.get()](Timestamp now, Actions&) {
+    seen.push_back(now);
+    core->deadline = At(9);
+  };
+  SchedulerTap scheduler(std::move(core), Into(&status));
+  scheduler.Step(At(0), Started{});
+  scheduler.Step(At(1), DeadlineReached{});
+  EXPECT_EQ(scheduler.NextDeadline(), At(1.5));
+  scheduler.Step(At(1.5), DeadlineReached{});
+  EXPECT_THAT(seen, ElementsAre(At(1.5)));
+}
+
+TEST(StatusTapTest, AStoppedCoreIsNotAsked) {
+  LatestValue<std::string> status;
+  SchedulerTap scheduler(MakeCore(), Into(&status));
+  scheduler.Step(At(0), Started{});
+  const Actions actions = scheduler.Step(At(5), StopRequested{});
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_TRUE(std::holds_alternative<Stop>(actions[0]));
+  EXPECT_EQ(*status.Get(), "1");
 }
 
 }  // namespace
