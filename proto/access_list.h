@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/string_view.h"
 #include "core/ids.h"
+#include "proto/fields.h"
 
 namespace banyan {
 
@@ -42,6 +43,23 @@ inline bool IsKeyText(absl::string_view text) {
   return text.size() == kKeyCharacters && std::all_of(text.begin(), text.end(), [&](char c) {
            return absl::ascii_isalnum(static_cast<unsigned char>(c)) || kOthers.find(c) != absl::string_view::npos;
          });
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, ListedKey& m) {
+  v(1, "public_key", m.public_key, kName);
+  v(2, "role", m.role, UpTo{Role::kObserver});
+  v(3, "name", m.name, kName);
+  v(4, "node", m.node);
+  v.Check([&m](FieldReader& fields) {
+    fields.Expect(IsKeyText(m.public_key), "public_key", "40 characters of Z85", "another text");
+  });
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, AccessList& m) {
+  v(1, "term", m.term, kNonZero);
+  v(2, "keys", m.keys);
 }
 
 }  // namespace banyan

@@ -75,13 +75,10 @@ class FieldReader {
   // The length of a list with 0 to max_entries entries.
   int Count(absl::string_view field, int count) { return Count(field, count, 0, limits_.max_entries); }
 
-  // Reads a run of keys, from the first to the last. Refuses one that is empty, or begins at or before the key
-  // `before`.
-  KeyRun Keys(uint32_t first_key, uint32_t last_key, KeyId before) {
-    const KeyRun keys = {NonZero<KeyId>("first_key", first_key), NonZero<KeyId>("last_key", last_key)};
-    Expect(first_key > before.value(), "first_key", absl::StrCat("above ", before.value()), absl::StrCat(first_key));
+  // Refuses a run of keys that is empty, or begins at or before the key `before`.
+  void CheckKeys(uint32_t first_key, uint32_t last_key, uint32_t before) {
+    Expect(first_key > before, "first_key", absl::StrCat("above ", before), absl::StrCat(first_key));
     Expect(first_key <= last_key, "last_key", absl::StrCat(first_key, " or above"), absl::StrCat(last_key));
-    return keys;
   }
   // Adds an entry that stands for its own key and `more_keys` after it. Refuses what makes more entries than
   // max_entries.
@@ -90,14 +87,13 @@ class FieldReader {
     if (AddKeyRun(entry, more_keys, static_cast<size_t>(limits_.max_entries), entries)) return;
     Refuse("more_keys", absl::StrCat("at most ", limits_.max_entries, " entries in all"), absl::StrCat(more_keys));
   }
-  // Returns `more_keys`, which follow `key`, and adds all of them to `keys`, those of the entries before. Refuses what
-  // makes more than max_entries.
-  uint32_t MoreKeys(KeyId key, uint32_t more_keys, size_t& keys) {
+  // Adds `more_keys`, which follow `key`, to `keys`, those of the entries before. Refuses what makes more than
+  // max_entries.
+  void CheckMoreKeys(KeyId key, uint32_t more_keys, size_t& keys) {
     const size_t most = static_cast<size_t>(limits_.max_entries);
     const bool fits = more_keys < most && keys + more_keys < most && key.value() + more_keys >= key.value();
     keys += size_t{1} + more_keys;
     if (!fits) Refuse("more_keys", absl::StrCat("at most ", most, " keys in all"), absl::StrCat(more_keys));
-    return more_keys;
   }
   // Refuses a message in which these do not agree.
   void Expect(bool holds, absl::string_view field, absl::string_view expected, absl::string_view came) {

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "proto/compression/compression_config.h"
+#include "proto/compression/compression_check.h"
+#include "proto/fields.h"
 #include "proto/precision/vote_rules.h"
 #include "proto/trimming_config.h"
 
@@ -42,6 +43,21 @@ struct AggregationConfig {
 
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, AggregationConfig& m) {
+  v(1, "op", m.op, UpTo{AggregationOp::kAdam});
+  v(2, "learning_rate", m.learning_rate, kFinite);
+  v(3, "momentum", m.momentum, kFinite);
+  v(4, "beta1", m.beta1, kFinite);
+  v(5, "beta2", m.beta2, kFinite);
+  v(6, "epsilon", m.epsilon, kFinite);
+  v(7, "weight_decay", m.weight_decay, kFinite);
+  v(8, "not_finite", m.not_finite, UpTo{NotFiniteRule::kFail});
+  v(9, "quorum", m.quorum, Range{0.0, 1.0});
+  v(10, "grace", m.grace, kNotNegative);
+  v(11, "fixed_order", m.fixed_order);
+}
 
 // What workers are told of a job before they train, since it says what they may do with results.
 struct JobTraits {
@@ -83,6 +99,30 @@ struct JobConfig {
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, JobConfig& m) {
+  constexpr Range kMemoryBytes = {int64_t{0}, int64_t{1} << 50};
+  constexpr AtLeast kSomeTime = {absl::Nanoseconds(1)};
+  v(1, "job", m.job, kName);
+  v(2, "aggregation", m.aggregation);
+  v(3, "chunk_max_elements", m.chunk_max_elements, Range{int64_t{1}, v.limits().max_chunk_elements});
+  v(4, "workers", m.workers, Range{1u, kMaxWorkersPerNode});
+  v(5, "rounds_in_flight", m.rounds_in_flight, Range{1u, 1024u});
+  v(6, "connections_per_link", m.connections_per_link, Range{1u, 1024u});
+  v(7, "window_bytes", m.window_bytes, kMemoryBytes);
+  v(8, "early_bytes", m.early_bytes, kMemoryBytes);
+  v(9, "relay_bytes", m.relay_bytes, kMemoryBytes);
+  v(10, "heartbeat", m.heartbeat, kSomeTime);
+  v(11, "lost_after", m.lost_after, kSomeTime);
+  v(12, "resend_after", m.resend_after, kSomeTime);
+  v(14, "compression", m.compression);
+  v(15, "bytes_per_connection", m.bytes_per_connection, kMemoryBytes);
+  v(16, "scheduler_lost_after", m.scheduler_lost_after, kSomeTime);
+  v(17, "trimming", m.trimming);
+  v(18, "schedulers", m.schedulers, Entries{0, kMaxSchedulers}, kName);
+  v(19, "low_bit", m.low_bit);
+}
 
 }  // namespace banyan
 

@@ -1,5 +1,5 @@
 // Cuts what there is to say of many keys into as many messages as its receiver takes: see WireLimits. Whoever sends a
-// list that grows with the model does it with this. Pure functions.
+// list that grows with the model does it with this. The description of an entry says how large it is. Pure functions.
 #ifndef BANYAN_PROTO_MESSAGE_PARTS_H_
 #define BANYAN_PROTO_MESSAGE_PARTS_H_
 
@@ -7,26 +7,22 @@
 #include <utility>
 #include <vector>
 
+#include "proto/field_wire.h"
 #include "proto/wire_limits.h"
 
 namespace banyan {
 
-// No entry of a list of numbers, which has at most eight, takes more bytes.
-inline constexpr size_t kMostEntryBytes = 80;
-// So many of them fit into any message, beside its other fields.
-inline constexpr size_t kMostEntriesTogether = (WireLimits().max_control_bytes - 1024) / kMostEntryBytes;
+// Room for the fields of a message beside its list.
+inline constexpr size_t kMostFieldsBytes = 1024;
 
-// Returns no fewer bytes than the entry takes on the wire.
+// So many entries that are numbers alone, of 80 bytes at most, fit into any message.
+inline constexpr size_t kMostEntriesTogether = (WireLimits().max_control_bytes - kMostFieldsBytes) / 80;
+
+// Returns no fewer bytes than the entry takes on the wire, with its tag, its length and a number of keys that follow.
 template <typename Entry>
-size_t MostBytesOf(const Entry& entry) {
-  constexpr size_t kBorderBytes = 10;
-  size_t bytes = kMostEntryBytes;
-  if constexpr (requires { entry.name.size(); }) bytes += entry.name.size();
-  if constexpr (requires { entry.borders.size(); }) bytes += entry.borders.size() * kBorderBytes;
-  if constexpr (requires { entry.layout.parts; }) {
-    for (const auto& part : entry.layout.parts) bytes += kMostEntryBytes + part.name.size();
-  }
-  return bytes;
+size_t BytesOf(const Entry& entry) {
+  constexpr size_t kAroundBytes = 16;
+  return EncodeFields(entry).size() + kAroundBytes;
 }
 
 // Returns for how many keys the entry stands.
@@ -36,27 +32,29 @@ size_t KeysOf(const Entry& entry) {
   return 1;
 }
 
-// Calls `send` with the entries, in order, in as few lists as it takes for each to fit into a message. An entry that
-// fits into none is alone in its list.
+// Calls `send` with the entries, in order, in as few lists as it takes for each to fit into a message of
+// `most_bytes`. An entry that fits into none is alone in its list.
 template <typename Entry, typename Send>
-void SendInParts(std::vector<Entry> entries, Send send) {
-  constexpr WireLimits kLimits;
+void SendInParts(std::vector<Entry> entries, size_t most_bytes, Send send) {
+  constexpr auto kMostKeys = static_cast<size_t>(WireLimits().max_entries);
   std::vector<Entry> part;
   size_t keys = 0;
-  size_t bytes = 0;
+  size_t bytes = kMostFieldsBytes;
   for (Entry& entry : entries) {
     keys += KeysOf(entry);
-    bytes += MostBytesOf(entry);
-    const bool fits =
-        keys <= static_cast<size_t>(kLimits.max_entries) && bytes <= kMostEntriesTogether * kMostEntryBytes;
-    if (!fits && !part.empty()) {
+    bytes += BytesOf(entry);
+    if ((keys > kMostKeys || bytes > most_bytes) && !part.empty()) {
       send(std::exchange(part, {}));
       keys = KeysOf(entry);
-      bytes = MostBytesOf(entry);
+      bytes = kMostFieldsBytes + BytesOf(entry);
     }
     part.push_back(std::move(entry));
   }
   if (!part.empty()) send(std::move(part));
+}
+template <typename Entry, typename Send>
+void SendInParts(std::vector<Entry> entries, Send send) {
+  SendInParts(std::move(entries), WireLimits().max_control_bytes, send);
 }
 
 }  // namespace banyan

@@ -10,6 +10,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/chunk_message.h"
+#include "proto/fields.h"
 
 namespace banyan {
 
@@ -29,6 +30,16 @@ struct PeerHello {
   friend bool operator==(const PeerHello&, const PeerHello&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, PeerHello& m) {
+  v(1, "protocol_version", m.protocol_version);
+  v(2, "job", m.job, kText);
+  v(3, "term", m.term, kNonZero);
+  v(4, "node", m.node, kNonZero);
+  v(5, "incarnation", m.incarnation, kNonZero);
+  v(6, "to", m.to);
+}
+
 // The acceptor of a connection will not listen on it any more: the opener closes it and may open another one. Drivers
 // exchange it on connections of every kind; cores see the end of the connection.
 struct GoAway {
@@ -36,6 +47,11 @@ struct GoAway {
 
   friend bool operator==(const GoAway&, const GoAway&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, GoAway& m) {
+  v(1, "reason", m.reason, kReason);
+}
 
 // Per hop, on receipt (where the sender says so: on that of the chunk that follows): frees credit, and with its times
 // is the measurement of the link.
@@ -53,6 +69,19 @@ struct LinkAck {
   friend bool operator==(const LinkAck&, const LinkAck&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, LinkAck::Entry& m) {
+  v(1, "link_sequence", m.link_sequence);
+  v(2, "sent_at", m.sent_at);
+  v(3, "received_at", m.received_at);
+  v(4, "is_delivered", m.is_delivered);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, LinkAck& m) {
+  v(1, "entries", m.entries);
+}
+
 // End to end from the node that aggregates (or takes the result) back over the relays to the source: ends resending. Of
 // chunks that came straight from their source the link ack says it.
 struct DeliveryAck {
@@ -61,6 +90,12 @@ struct DeliveryAck {
 
   friend bool operator==(const DeliveryAck&, const DeliveryAck&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, DeliveryAck& m) {
+  v(1, "route", m.route);
+  v(2, "chunks", m.chunks);
+}
 
 // No room: the source keeps the bytes and resends on a Grant, or by another path. Comes from the destination, or from a
 // relay on the way (route.source()), which has dropped the chunks.
@@ -71,12 +106,23 @@ struct Busy {
   friend bool operator==(const Busy&, const Busy&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, Busy& m) {
+  v(1, "route", m.route);
+  v(2, "chunks", m.chunks);
+}
+
 // There is room again for what the route's destination holds back.
 struct Grant {
   SourceRoute route;
 
   friend bool operator==(const Grant&, const Grant&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, Grant& m) {
+  v(1, "route", m.route);
+}
 
 // Silence ends a peer: sent once per heartbeat interval. Its echo of the neighbour's last heartbeat makes the four
 // times of a clock comparison.
@@ -91,6 +137,18 @@ struct PeerHeartbeat {
 
   friend bool operator==(const PeerHeartbeat&, const PeerHeartbeat&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, PeerHeartbeat::Echo& m) {
+  v(1, "sent_at", m.sent_at);
+  v(2, "received_at", m.received_at);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PeerHeartbeat& m) {
+  v(1, "sent_at", m.sent_at);
+  v(2, "echo", m.echo);
+}
 
 }  // namespace banyan
 

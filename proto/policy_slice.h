@@ -3,7 +3,10 @@
 #ifndef BANYAN_PROTO_POLICY_SLICE_H_
 #define BANYAN_PROTO_POLICY_SLICE_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +14,8 @@
 #include "absl/time/time.h"
 #include "core/data_type.h"
 #include "core/ids.h"
+#include "proto/fields.h"
+#include "proto/precision/key_routes.h"
 
 namespace banyan {
 
@@ -25,6 +30,20 @@ inline constexpr const char* NameOf(RateEstimator estimator) {
   return estimator == RateEstimator::kDelivery ? "delivery" : "one_way_delay";
 }
 
+// Less of a round's time is no time at all.
+inline constexpr double kLeastBudgetShare = 1e-12;
+inline constexpr Range kAnyRate = {0.0, std::numeric_limits<double>::max()};
+
+// The nodes below one in a tree.
+template <typename Visitor>
+void ChildrenField(Visitor& v, int number, const char* name, std::vector<NodeId>& children) {
+  v(number, name, children, kNonZero);
+  v.Check([&, name](FieldReader& fields) {
+    const bool rises = std::adjacent_find(children.begin(), children.end(), std::greater_equal<>()) == children.end();
+    fields.Expect(rises, name, "ids in rising order", "others");
+  });
+}
+
 // One node's place in one tree. At the root both parents are absent.
 struct TreeSlice {
   NodeId root;
@@ -36,6 +55,20 @@ struct TreeSlice {
 
   friend bool operator==(const TreeSlice&, const TreeSlice&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TreeSlice& m) {
+  v(1, "root", m.root, kNonZero);
+  v(2, "share", m.share, Range{0.0, 1.0});
+  v(3, "reduce_parent", m.reduce_parent, kNonZero);
+  ChildrenField(v, 4, "reduce_children", m.reduce_children);
+  v(5, "broadcast_parent", m.broadcast_parent, kNonZero);
+  ChildrenField(v, 6, "broadcast_children", m.broadcast_children);
+  v.Check([&m](FieldReader& fields) {
+    fields.Expect(m.reduce_parent.has_value() == m.broadcast_parent.has_value(), "broadcast_parent",
+                  "a parent in both halves, or in none at the root", "one in one half");
+  });
+}
 
 // The way to a tree neighbour over other nodes: a route where there is no direct link, or an auxiliary path. Both ends
 // included.
@@ -51,6 +84,16 @@ struct RouteSlice {
 
   friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, RouteSlice& m) {
+  PathField(v, 1, m.path);
+  v(2, "rate_bps", m.rate_bps, kAnyRate);
+  v(3, "round_trip", m.round_trip, kNotNegative);
+  v(4, "share", m.share, Range{0.0, 1.0});
+  v(5, "spare", m.spare, Range{0.0, 1.0});
+  v(6, "crosses_idle_link", m.crosses_idle_link);
+}
 
 // A node to which this one keeps connections: tree neighbours, relays of its routes, and those for whom it relays.
 struct NeighbourSlice {
@@ -71,6 +114,19 @@ struct NeighbourSlice {
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, NeighbourSlice& m) {
+  v(1, "node", m.node, kNonZero);
+  v(2, "name", m.name, kName);
+  v(3, "address", m.address, kName);
+  v(4, "incarnation", m.incarnation, kNonZero);
+  v(5, "rate_bps", m.rate_bps, kAnyRate);
+  v(6, "round_trip", m.round_trip, kNotNegative);
+  ShareField(v, 7, "budget_share", m.budget_share, kLeastBudgetShare);
+  v(8, "capped_bps", m.capped_bps, kAnyRate);
+  v(9, "rate_is_guessed", m.rate_is_guessed);
+}
+
 // A tree neighbour that is reached over relays alone: no connection says who it is, so that its chunks must.
 struct RelayedSlice {
   NodeId node;
@@ -78,6 +134,12 @@ struct RelayedSlice {
 
   friend bool operator==(const RelayedSlice&, const RelayedSlice&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, RelayedSlice& m) {
+  v(1, "node", m.node, kNonZero);
+  v(2, "incarnation", m.incarnation, kNonZero);
+}
 
 struct KeySlice {
   KeyId key;
@@ -91,6 +153,23 @@ struct KeySlice {
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, KeySlice& m) {
+  v(1, "key", m.key, kNonZero);
+  v(2, "name", m.name, kName);
+  v(3, "elements", m.elements, Range{int64_t{1}, v.limits().max_key_elements});
+  v(5, "layout", Fixed(m.layout));
+  v(6, "type", m.type, UpTo{kLastElementType});
+  v(7, "borders", m.borders, Entries{0, KeyRoutes::kMostSlices - 1});
+  v.Check([&m](FieldReader& fields) {
+    int64_t least = 1;
+    for (int64_t& border : m.borders) {
+      border = fields.Between("borders", border, least, m.elements - 1);
+      least = border + 1;
+    }
+  });
+}
+
 // The settings by which a node sends and measures; the same on every node of a policy.
 struct TransmissionSettings {
   bool measures = true;  // reports what it learns about links
@@ -103,6 +182,19 @@ struct TransmissionSettings {
 
   friend bool operator==(const TransmissionSettings&, const TransmissionSettings&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TransmissionSettings& m) {
+  // Of probes and queues.
+  constexpr Range kChunks = {0u, 1u << 20};
+  v(1, "measures", m.measures);
+  v(2, "probe_chunk_bytes", m.probe_chunk_bytes, Range{int64_t{1}, int64_t{1} << 50});
+  v(3, "probe_chunks", m.probe_chunks, Range{1u, kChunks.high});
+  v(4, "uses_auxiliary_paths", m.uses_auxiliary_paths);
+  v(5, "primary_busy_bound", m.primary_busy_bound, kChunks);
+  v(6, "auxiliary_queue_length", m.auxiliary_queue_length, kChunks);
+  v(7, "estimator", m.estimator, UpTo{RateEstimator::kOneWayDelay});
+}
 
 struct PolicySlice {
   PolicyVersion version;
@@ -120,6 +212,22 @@ struct PolicySlice {
 
   friend bool operator==(const PolicySlice&, const PolicySlice&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, PolicySlice& m) {
+  v(1, "version", m.version, kNonZero);
+  v(2, "epoch", m.epoch);
+  v(3, "key_table", m.key_table);
+  v(4, "chunk_max_elements", m.chunk_max_elements, Range{int64_t{1}, v.limits().max_chunk_elements});
+  v(5, "member_count", m.member_count, Range{1u, static_cast<uint32_t>(v.limits().max_entries)});
+  v(6, "source", m.source, kNonZero);
+  v(7, "trees", m.trees, Entries{1, v.limits().max_entries});
+  v(8, "routes", m.routes);
+  v(9, "auxiliary", m.auxiliary);
+  v(10, "neighbours", m.neighbours);
+  v(11, "transmission", m.transmission);
+  v(12, "relayed", m.relayed);
+}
 
 }  // namespace banyan
 

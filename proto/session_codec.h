@@ -16,14 +16,8 @@
 namespace banyan {
 
 inline constexpr size_t kMaxSessionMessageBytes = 16384;
-inline constexpr size_t kMaxTensorNameBytes = 1024;
-inline constexpr int64_t kMaxTensorElements = int64_t{1} << 40;
-inline constexpr uint32_t kMaxTensorSlots = 64;
 inline constexpr size_t kMaxStateParts = 65536;
 inline constexpr size_t kMaxStateNameBytes = size_t{8} << 20;  // of all parts together
-
-// INVALID_ARGUMENT unless it has 1 to kMaxTensorNameBytes characters, all of them printable ASCII.
-absl::Status CheckTensorName(absl::string_view name);
 
 // Returns the messages that name a group's tensors, each small enough; none for no group.
 std::vector<DescribeGroup> DescribeInMessages(const TensorLayout& layout);

@@ -3,15 +3,17 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "proto/session.pb.h"
+#include "proto/testing/golden.h"
 
 namespace banyan {
 namespace {
 
-TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
-  const std::vector<WorkerMessage> messages = {
+std::vector<WorkerMessage> Messages() {
+  return {
       AttachWorker{7, WorkerId(3), CallId(11)},
       OpenTensor{CallId(1), "fc1.weight", 12345},
       OpenTensor{CallId(1), "count", 1, DataType::kInt64},
@@ -35,15 +37,10 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       DescribeWait{CallId(16), "fc1.weight"},
       DescribeWait{CallId(17), ""},
   };
-  for (const WorkerMessage& message : messages) {
-    absl::StatusOr<WorkerMessage> back = DecodeWorkerMessage(EncodeWorkerMessage(message));
-    ASSERT_TRUE(back.ok()) << back.status();
-    EXPECT_EQ(*back, message);
-  }
 }
 
-TEST(SessionCodecTest, EveryReplyComesBackEqual) {
-  const std::vector<WorkerReply> replies = {
+std::vector<WorkerReply> Replies() {
+  return {
       WorkerAttached{CallId(1), "n1", 2, JobTraits{AggregationOp::kAdam, true}},
       TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
       CallCompleted{CallId(4), absl::OkStatus(), Round(17)},
@@ -60,11 +57,24 @@ TEST(SessionCodecTest, EveryReplyComesBackEqual) {
       StateHashesRead{1},
       StateWrite{7, ChunkIndex(6)},
   };
-  for (const WorkerReply& reply : replies) {
-    absl::StatusOr<WorkerReply> back = DecodeWorkerReply(EncodeWorkerReply(reply));
+}
+
+TEST(SessionCodecTest, EveryMessageComesBackEqualAndItsBytesAreThoseOfBefore) {
+  std::vector<std::string> bytes;
+  for (const WorkerMessage& message : Messages()) {
+    bytes.push_back(EncodeWorkerMessage(message));
+    const absl::StatusOr<WorkerMessage> back = DecodeWorkerMessage(bytes.back());
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(*back, message);
+  }
+  for (const WorkerReply& reply : Replies()) {
+    bytes.push_back(EncodeWorkerReply(reply));
+    const absl::StatusOr<WorkerReply> back = DecodeWorkerReply(bytes.back());
     ASSERT_TRUE(back.ok()) << back.status();
     EXPECT_EQ(*back, reply);
   }
+  for (std::string& message : bytes) message = absl::BytesToHexString(message);
+  EXPECT_EQ(bytes, GoldenLines("proto/testing/golden_session.txt"));
 }
 
 TEST(SessionCodecTest, LongStatusTextsAreCut) {
@@ -115,11 +125,12 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   m.mutable_open_tensor()->set_name("x");
                   m.mutable_open_tensor()->set_type(static_cast<uint32_t>(kLastElementType) + 1);
                 }),
-                "unknown type of elements 6");
+                "OpenTensor: type: 0 to 5 expected, 6 came");
   ExpectRefused(
       Worker([](auto& m) { m.mutable_tensor_call()->set_kind(static_cast<uint32_t>(kLastTensorCallKind) + 1); }),
       "kind");
-  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_not_finite(kMaxTensorElements + 1); }), "not finite");
+  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_not_finite(kMaxTensorElements + 1); }),
+                "not_finite: 0 to");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");
@@ -135,8 +146,8 @@ TEST(SessionCodecTest, GroupsOutOfRangeAreRefused) {
   };
   ExpectRefused(part("", 5), "name");
   ExpectRefused(part("tab\tbed", 5), "printable");
-  ExpectRefused(part("w", -1), "elements of a grouped tensor, got -1");
-  ExpectRefused(part("w", kMaxTensorElements + 1), "elements of a grouped tensor");
+  ExpectRefused(part("w", -1), "parts[0].elements: 0 to 1099511627776 expected, -1 came");
+  ExpectRefused(part("w", kMaxTensorElements + 1), "parts[0].elements");
 }
 
 TEST(SessionCodecTest, SplitsAGroupIntoMessagesThatFit) {
@@ -163,9 +174,9 @@ TEST(SessionCodecTest, StatesOutOfRangeAreRefused) {
     });
   };
   ExpectRefused(part("", 5), "name");
-  ExpectRefused(part("w", 0), "bytes of a part, got 0");
-  ExpectRefused(part("w", (int64_t{1} << 39) + 1), "bytes of a part");
-  ExpectRefused(Worker([](auto& m) { m.mutable_fetch_state()->set_timeout_ns(-1); }), "time-out");
+  ExpectRefused(part("w", 0), "parts[0].size_bytes: 1 to 549755813888 expected, 0 came");
+  ExpectRefused(part("w", (int64_t{1} << 39) + 1), "parts[0].size_bytes");
+  ExpectRefused(Worker([](auto& m) { m.mutable_fetch_state()->set_timeout_ns(-1); }), "timeout: 0 or longer");
   ExpectRefused(Worker([](auto& m) { m.mutable_state_filled()->set_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_state_taken()->set_slot(kMaxTensorSlots); }), "slot");
   session::WorkerReply reply;

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "proto/chunk_message.h"
+#include "proto/fields.h"
 
 namespace banyan {
 
@@ -42,6 +43,12 @@ struct StateShape {
   friend bool operator==(const StateShape&, const StateShape&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, StateShape::Part& m) {
+  v(1, "name", m.name, kName);
+  v(2, "size_bytes", m.size_bytes);
+}
+
 // Consecutive keys, and the last round of each of them that a worker has pushed.
 struct KeysPushed {
   KeyId first_key;
@@ -49,6 +56,19 @@ struct KeysPushed {
   Round round;
   friend bool operator==(const KeysPushed&, const KeysPushed&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, KeysPushed& m) {
+  v(1, "first_key", m.first_key, kNonZero);
+  v(2, "last_key", m.last_key, kNonZero);
+  v(3, "round", m.round);
+}
+
+template <typename Visitor>
+void PushedField(Visitor& v, int number, std::vector<KeysPushed>& pushed) {
+  v(number, "pushed", pushed);
+  v.Check([&pushed](FieldReader& fields) { CheckRisingKeys(fields, "pushed", pushed); });
+}
 
 // ---- between nodes and the scheduler ----
 
@@ -60,6 +80,12 @@ struct StateWanted {
   friend bool operator==(const StateWanted&, const StateWanted&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, StateWanted& m) {
+  v(1, "fetch", m.fetch);
+  v(2, "of_replica", m.of_replica);
+}
+
 // To every member: hold your workers at their next boundary.
 struct StateSought {
   Term term;
@@ -67,6 +93,13 @@ struct StateSought {
   std::string reason;  // for whom
   friend bool operator==(const StateSought&, const StateSought&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, StateSought& m) {
+  v(1, "term", m.term, kNonZero);
+  v(2, "transfer", m.transfer, kNonZero);
+  v(3, "reason", m.reason, kReason);
+}
 
 // Node to scheduler: a worker is held, and its state is that after `step`.
 struct BoundaryHeld {
@@ -76,6 +109,13 @@ struct BoundaryHeld {
   friend bool operator==(const BoundaryHeld&, const BoundaryHeld&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, BoundaryHeld& m) {
+  v(1, "transfer", m.transfer, kNonZero);
+  v(2, "step", m.step);
+  PushedField(v, 3, m.pushed);
+}
+
 // Node to scheduler: none of its workers has a state to give, or none has any more.
 struct NoState {
   TransferId transfer;
@@ -83,6 +123,13 @@ struct NoState {
   bool had_state = false;  // a worker of it had one at a boundary that it has left: a new fetch may get a later one
   friend bool operator==(const NoState&, const NoState&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, NoState& m) {
+  v(1, "transfer", m.transfer, kNonZero);
+  v(2, "reason", m.reason, kReason);
+  v(3, "had_state", m.had_state);
+}
 
 // To joiners: who holds the state. Comes again when that changes; the last one counts.
 struct StateHolders {
@@ -95,6 +142,22 @@ struct StateHolders {
   friend bool operator==(const StateHolders&, const StateHolders&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, StateHolders& m) {
+  v(1, "term", m.term, kNonZero);
+  v(2, "transfer", m.transfer, kNonZero);
+  v(3, "step", m.step);
+  PushedField(v, 4, m.pushed);
+  v.List(5, "paths", m.paths, [](auto& within, std::vector<NodeId>& path) {
+    // From the joiner to a holder, which may be the joiner.
+    within(1, "nodes", path, Entries{1, within.limits().max_path_nodes}, kNonZero);
+    within.Check([&path](FieldReader& fields) {
+      fields.Expect(!HasRepetition(path), "nodes", "each node once", "a node twice");
+    });
+  });
+  v(6, "fetch", m.fetch);
+}
+
 // Joiner to scheduler: its workers have the state, or they need it no more.
 struct FetchEnded {
   TransferId transfer;  // 0: of none yet
@@ -103,6 +166,14 @@ struct FetchEnded {
   std::string reason;  // why not
   friend bool operator==(const FetchEnded&, const FetchEnded&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, FetchEnded& m) {
+  v(1, "transfer", m.transfer);
+  v(2, "has_state", m.has_state);
+  v(3, "reason", m.reason, kReason);
+  v(4, "fetch", m.fetch);
+}
 
 // OK, to every member: the transfer is over. It comes after the EpochPlan in which those who have the state take part,
 // and names to each of them its fetch. Another code, to one joiner: why its fetch has not got the state.
@@ -115,6 +186,15 @@ struct StateReleased {
   friend bool operator==(const StateReleased&, const StateReleased&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, StateReleased& m) {
+  v(1, "term", m.term, kNonZero);
+  v(2, "transfer", m.transfer);
+  v(3, "code", m.code, Range{absl::StatusCode::kOk, absl::StatusCode::kUnauthenticated});
+  v(4, "reason", m.reason, kReason);
+  v(5, "fetch", m.fetch);
+}
+
 // ---- between a joiner and a holder, over relays where they are no neighbours ----
 
 struct StateManifestWanted {
@@ -124,6 +204,13 @@ struct StateManifestWanted {
   friend bool operator==(const StateManifestWanted&, const StateManifestWanted&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, StateManifestWanted& m) {
+  v(1, "route", m.route);
+  v(2, "transfer", m.transfer, kNonZero);
+  PushedField(v, 3, m.replica);
+}
+
 struct StateManifest {
   SourceRoute route;
   TransferId transfer;
@@ -131,6 +218,21 @@ struct StateManifest {
   std::vector<uint64_t> hashes;  // XXH3 of each chunk, as StateLayout cuts them
   friend bool operator==(const StateManifest&, const StateManifest&) = default;
 };
+
+// Refuses parts that are not sorted, or too large together.
+void CheckShape(const StateShape& shape, FieldReader& fields);
+// Returns how many hashes a state of this shape has, one for each chunk.
+int HashesOf(const StateShape& shape);
+
+template <typename Visitor>
+void Fields(Visitor& v, StateManifest& m) {
+  v(1, "route", m.route);
+  v(2, "transfer", m.transfer, kNonZero);
+  v(3, "parts", m.shape.parts);
+  v.Check([&m](FieldReader& fields) { CheckShape(m.shape, fields); });
+  const int chunks = HashesOf(m.shape);
+  v(4, "hashes", Fixed(m.hashes), Entries{chunks, chunks});
+}
 
 // Asks a holder for chunks of the state.
 struct StateRequest {
@@ -147,6 +249,25 @@ struct StateRequest {
   friend bool operator==(const StateRequest&, const StateRequest&) = default;
 };
 
+// Refuses runs of chunks that do not rise, overlap, or are of no state.
+void CheckRuns(const std::vector<StateRequest::Run>& chunks, FieldReader& fields);
+
+template <typename Visitor>
+void Fields(Visitor& v, StateRequest::Run& m) {
+  v(1, "first", m.first);
+  v(2, "last", m.last);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, StateRequest& m) {
+  v(1, "route", m.route);
+  v(2, "transfer", m.transfer, kNonZero);
+  v(3, "attempt", m.attempt);
+  v(4, "chunks", m.chunks);
+  v.Check([&m](FieldReader& fields) { CheckRuns(m.chunks, fields); });
+  PushedField(v, 5, m.replica);
+}
+
 // Holder to joiner: it has no state of this transfer, or none any more.
 struct StateRefused {
   SourceRoute route;
@@ -154,6 +275,13 @@ struct StateRefused {
   std::string reason;
   friend bool operator==(const StateRefused&, const StateRefused&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, StateRefused& m) {
+  v(1, "route", m.route);
+  v(2, "transfer", m.transfer, kNonZero);
+  v(3, "reason", m.reason, kReason);
+}
 
 // Returns the id of a chunk of the state on its way, which belongs to no key. Its sender gives it its epoch, so that
 // relays do not take it for stale.

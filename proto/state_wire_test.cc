@@ -7,7 +7,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/envelope.pb.h"
-#include "proto/message_wire.h"
 #include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
 

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "proto/fields.h"
+
 namespace banyan {
 
 // When a chunk loses its last levels as it leaves a queue. The policies are in node/trim/trim_policy.h.
@@ -39,6 +41,13 @@ struct TrimmingConfig {
 
   friend bool operator==(const TrimmingConfig&, const TrimmingConfig&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TrimmingConfig& m) {
+  v(1, "policy", m.policy, UpTo{kLastTrimPolicy});
+  v(2, "queue_bytes", m.queue_bytes, Range{int64_t{0}, int64_t{1} << 50});
+  v(3, "share", m.share, Range{0.0, 1.0});
+}
 
 }  // namespace banyan
 

@@ -427,7 +427,7 @@ TEST_F(WireMalformedTest, JobConfigs) {
   RefusesConfig("schedulers: 0 to 16 entries expected, 17 came", [](auto& config) {
     while (config.schedulers_size() < 17) config.add_schedulers("tcp://a:1");
   });
-  RefusesConfig("schedulers[1].address: a name", [](auto& config) { config.set_schedulers(1, ""); });
+  RefusesConfig("schedulers: a name", [](auto& config) { config.set_schedulers(1, ""); });
   RefusesConfig("resend_after: 1ns to",
                 [](auto& config) { config.set_resend_after_ns(std::numeric_limits<int64_t>::max()); });
 }

@@ -3,10 +3,12 @@
 #ifndef BANYAN_PROTO_PRECISION_PRECISION_REPORT_H_
 #define BANYAN_PROTO_PRECISION_PRECISION_REPORT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/fields.h"
 
 namespace banyan {
 
@@ -37,6 +39,28 @@ struct PrecisionReport {
   uint32_t threads = 1;  // that compute at once
   friend bool operator==(const PrecisionReport&, const PrecisionReport&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, PrecisionReport::Traffic& m) {
+  v(1, "sent_bytes", m.sent_bytes);
+  v(2, "full_bytes", m.full_bytes);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PrecisionReport::Service& m) {
+  v(1, "kind", m.kind, Range{ServiceKind::kSum, kLastServiceKind});
+  v(2, "bytes", m.bytes);
+  v(3, "time_ns", m.time, kNotNegative);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PrecisionReport& m) {
+  v(1, "all", m.all);
+  v(2, "low_bit", m.low_bit);
+  v(3, "services", m.services, Entries{0, PrecisionReport::kMostServices});
+  v(4, "threads", m.threads, Range{0u, PrecisionReport::kMostThreads});
+  v.Check([&m](FieldReader&) { m.threads = std::max(1u, m.threads); });
+}
 
 }  // namespace banyan
 

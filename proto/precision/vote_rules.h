@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "proto/fields.h"
+
 namespace banyan {
 
 // What a voter says of an element. G-Binary: whether it is above zero. G-Ternary: that it is above zero, below, or
@@ -39,6 +41,17 @@ struct VoteRules {
 
   friend bool operator==(const VoteRules&, const VoteRules&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, VoteRules& m) {
+  v(1, "family", m.family, UpTo{kLastLowBitFamily});
+  v(2, "gate", m.gate, UpTo{kLastZeroGate});
+  // Times the mean magnitude of a slice: beyond it hardly anything is left to vote on.
+  v(3, "sender_threshold", m.sender_threshold, Range{0.0, 1e3});
+  v(4, "result_margin", m.result_margin, Range{0.0, 1.0});
+  v(5, "aggregate", m.aggregate, UpTo{kLastVoteAggregate});
+  v(6, "tie", m.tie, UpTo{kLastTieRule});
+}
 
 // Returns whether voters vote zero at all, so that votes against have counts of their own.
 inline bool HasZeroVotes(const VoteRules& rules) {

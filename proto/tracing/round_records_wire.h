@@ -2,24 +2,15 @@
 #ifndef BANYAN_PROTO_TRACING_ROUND_RECORDS_WIRE_H_
 #define BANYAN_PROTO_TRACING_ROUND_RECORDS_WIRE_H_
 
-#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "proto/field_reader.h"
 #include "proto/tracing/round_records.h"
-#include "proto/tracing/round_records.pb.h"
 
 namespace banyan {
 
-inline constexpr uint32_t kRoundRecordsFormat = 1;
-
 std::string EncodeRecords(const NodeRecords& records);
-
-// The parts of messages that hold records.
-void Write(const NodeRecords& from, tracing::RoundRecords& to);
-NodeRecords ReadRecords(const tracing::RoundRecords& from, FieldReader reader);
 
 // INVALID_ARGUMENT names the field, what was expected and what came; records of a newer format name both formats.
 absl::StatusOr<NodeRecords> DecodeRecords(absl::string_view bytes);

@@ -13,6 +13,7 @@
 
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "proto/fields.h"
 #include "proto/tracing/round_records.h"
 
 namespace banyan {
@@ -28,6 +29,12 @@ struct TraceRounds {
   absl::Duration patience = absl::Minutes(1);  // after it nodes send what they have noted by then
   friend bool operator==(const TraceRounds&, const TraceRounds&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TraceRounds& m) {
+  v(1, "rounds", m.rounds, Range{1u, TraceRounds::kMost});
+  v(2, "patience", m.patience, kNotNegative);
+}
 
 // To every member.
 struct TraceOrder {
@@ -47,6 +54,16 @@ struct TraceOrder {
   friend bool operator==(const TraceOrder&, const TraceOrder&) = default;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, TraceOrder& m) {
+  v(1, "term", m.term, kNonZero);
+  v(2, "trace", m.trace, kNonZero);
+  v(3, "step", m.step, UpTo{TraceOrder::Step::kStop});
+  v(4, "first", m.first);
+  v(5, "last", m.last);
+  v(6, "most_records", m.most_records);
+}
+
 // Node to scheduler: it notes.
 struct TraceReady {
   TraceId trace;
@@ -54,6 +71,14 @@ struct TraceReady {
   std::string refusal;  // why it does not note, empty when it does
   friend bool operator==(const TraceReady&, const TraceReady&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TraceReady& m) {
+  v(1, "trace", m.trace, kNonZero);
+  // Rounds far from the end can be added to.
+  v(2, "next", m.next, Range{uint64_t{0}, UINT64_MAX / 2});
+  v(3, "refusal", m.refusal, kReason);
+}
 
 // Node to scheduler to operator: a part of what one node has noted.
 struct TracePiece {
@@ -65,6 +90,17 @@ struct TracePiece {
   bool is_last = false;  // of this node
   friend bool operator==(const TracePiece&, const TracePiece&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TracePiece& m) {
+  v(1, "trace", m.trace, kNonZero);
+  v(2, "records", m.of_node);
+  v.Check([&m](FieldReader& fields) {
+    const RoundRecords& records = m.of_node.records;
+    fields.Between("records", records.size() + records.clocks.size(), size_t{0}, TracePiece::kMostRecords);
+  });
+  v(3, "is_last", m.is_last);
+}
 
 // Scheduler to operator: all that came has been passed on.
 struct TraceEnd {
@@ -78,6 +114,19 @@ struct TraceEnd {
   std::vector<Missing> missing;  // nodes of which some or all records are missing
   friend bool operator==(const TraceEnd&, const TraceEnd&) = default;
 };
+
+template <typename Visitor>
+void Fields(Visitor& v, TraceEnd::Missing& m) {
+  v(1, "node", m.node, kName);
+  v(2, "reason", m.reason, kReason);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, TraceEnd& m) {
+  v(1, "first", m.first);
+  v(2, "last", m.last);
+  v(3, "missing", m.missing);
+}
 
 }  // namespace banyan
 
