@@ -277,7 +277,9 @@ class Spoiler {
   }
   template <typename T>
   void Spoil(const char* name, T& member, UpTo<T> enums) {
-    if (IsChosen(name)) member = static_cast<T>(static_cast<int>(enums.last) + 1);
+    const int beyond = static_cast<int>(enums.last) + 1;
+    if (beyond > std::numeric_limits<std::underlying_type_t<T>>::max()) return;
+    if (IsChosen(name)) member = static_cast<T>(beyond);
   }
   void Spoil(const char* name, double& member, Finite) {
     if (IsChosen(name)) member = std::numeric_limits<double>::infinity();

@@ -1,308 +1,386 @@
 #include "scheduler/state/state_record.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "proto/key_runs.h"
-#include "scheduler/state/policy_record_wire.h"
-#include "scheduler/state/state_record.pb.h"
+#include "proto/field_wire.h"
 #include "topology/chunk_assignment.h"
 
 namespace banyan {
-namespace {
 
-// Many more than a record of this scheduler has: one for each key, for each request that waited, or for each lease of a
-// part of a snapshot. What is none takes no more memory.
-constexpr size_t kMostEntries = size_t{1} << 21;
+// ---- descriptions (proto/fields.h); state_record.proto is their published form ----
 
-void FillMember(const EpochMember& member, state::EpochMember& filled) {
-  filled.set_node(member.node.value());
-  filled.set_incarnation(member.incarnation.value());
-  filled.set_joined_in(member.joined_in.value());
-  filled.set_barriers_before(member.barriers_before);
-  filled.set_departed(static_cast<uint32_t>(member.departed));
+// Of chunks; 0: those of the policy.
+inline constexpr Range kAnyElements = {int64_t{0}, std::numeric_limits<int64_t>::max()};
+
+// A range of rounds travels as its first and how many there are.
+template <typename Visitor>
+void RoundsField(Visitor& v, int number, const Round& first, Round& last) {
+  uint64_t rounds = last.value() - first.value() + 1;
+  v(number, "rounds", rounds);
+  v.Check([&](FieldReader& fields) {
+    last = Round(first.value() + rounds - 1);
+    fields.Expect(rounds != 0 && last >= first, "rounds", "some rounds", absl::StrCat(rounds));
+  });
 }
 
-void FillEnd(const EndRecord& record, state::End& filled) {
-  filled.set_reason(record.reason);
-  filled.set_end(static_cast<uint32_t>(record.end));
+template <typename Visitor, typename Entry>
+void CheckKeysOf(Visitor& v, Entry& entry) {
+  v.Check([&entry](FieldReader& fields) {
+    fields.Expect(entry.first_key <= entry.last_key, "last_key", absl::StrCat(entry.first_key.value(), " or above"),
+                  absl::StrCat(entry.last_key.value()));
+  });
 }
 
-void FillSettings(const JobSettings& settings, state::Settings& filled) {
-  for (const auto& [name, value] : settings) {
-    state::Setting& added = *filled.add_settings();
-    added.set_name(name);
-    added.set_value(value);
-  }
-}
-
-struct Encoder {
-  state::StateRecord& to;
-
-  void operator()(const TermRecord& record) {
-    to.mutable_term()->set_term(record.term.value());
-    to.mutable_term()->set_job(record.job);
-  }
-  void operator()(const NodeRecord& record) {
-    state::Node& node = *to.mutable_node();
-    node.set_node(record.node.value());
-    node.set_name(record.name);
-    node.set_address(record.address);
-    node.set_incarnation(record.incarnation.value());
-    node.set_public_key(record.public_key);
-  }
-  void operator()(const KeysRecord& record) {
-    to.mutable_keys()->set_first_key(record.first_key.value());
-    for (const KeyRecord& key : record.keys) {
-      state::Key& added = *to.mutable_keys()->add_keys();
-      added.set_name(key.name);
-      added.set_elements(key.elements);
-      added.set_type(static_cast<uint32_t>(key.layout.type));
-      added.mutable_borders()->Add(key.borders.begin(), key.borders.end());
-      for (const TensorLayout::Part& part : key.layout.parts) {
-        added.add_parts()->set_name(part.name);
-        added.mutable_parts()->rbegin()->set_elements(part.elements);
-      }
-    }
-  }
-  void operator()(const PolicyRecord& record) { FillPolicy(record, *to.mutable_policy()); }
-  void operator()(const BindingsRecord& record) {
-    WriteKeyRuns(record.bindings, [this](const BoundRounds& binding, uint32_t more_keys) {
-      state::Binding& added = *to.mutable_bindings()->add_bindings();
-      added.set_key(binding.key.value());
-      added.set_first_round(binding.first_round.value());
-      added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
-      added.set_policy(binding.policy.value());
-      added.set_attempt(binding.attempt.value());
-      added.set_chunk_max_elements(binding.chunk_max_elements);
-      added.set_route(binding.route.bits());
-      added.set_more_keys(more_keys);
-    });
-  }
-  void operator()(const ClosedRecord& record) {
-    WriteKeyRuns(record.rounds, [this](const ClosedEverywhere::Entry& round, uint32_t more_keys) {
-      state::ClosedRound& added = *to.mutable_closed()->add_rounds();
-      added.set_key(round.key.value());
-      added.set_round(round.round.value());
-      added.set_more_keys(more_keys);
-    });
-  }
-  void operator()(const BarrierRecord& record) {
-    to.mutable_barrier()->set_barrier(record.barrier);
-    for (const NodeId node : record.left_out) to.mutable_barrier()->add_left_out(node.value());
-  }
-  void operator()(const EndRecord& record) { FillEnd(record, *to.mutable_end()); }
-  void operator()(const EpochRecord& record) {
-    state::EpochStart& start = *to.mutable_epoch_start();
-    start.set_epoch(record.epoch.value());
-    for (const EpochMember& member : record.members) FillMember(member, *start.add_members());
-    start.set_reason(record.reason);
-  }
-  void operator()(const EpochPlanRecord& record) {
-    state::EpochPlan& plan = *to.mutable_epoch_plan();
-    plan.set_epoch(record.epoch.value());
-    plan.set_policy(record.policy.value());
-    for (const EpochPlan::Frontier& frontier : record.frontiers) {
-      state::Frontier& added = *plan.add_frontiers();
-      added.set_first_key(frontier.first_key.value());
-      added.set_last_key(frontier.last_key.value());
-      added.set_first_open(frontier.first_open.value());
-    }
-    for (const EpochPlan::Binding& binding : record.bindings) {
-      state::Rebinding& added = *plan.add_bindings();
-      added.set_first_key(binding.first_key.value());
-      added.set_last_key(binding.last_key.value());
-      added.set_first_round(binding.first_round.value());
-      added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
-      added.set_attempt(binding.attempt.value());
-      added.set_chunk_max_elements(binding.chunk_max_elements);
-      added.set_route(binding.route.bits());
-    }
-  }
-  void operator()(const CutRecord& record) {
-    state::Cut& cut = *to.mutable_cut();
-    cut.set_policy(record.policy.value());
-    WriteKeyRuns(record.rounds, [&cut](const CutRecord::Entry& entry, uint32_t more_keys) {
-      state::CutKey& added = *cut.add_rounds();
-      added.set_key(entry.key.value());
-      added.set_round(entry.round.value());
-      added.set_route(entry.route.bits());
-      added.set_chunk_max_elements(entry.chunk_max_elements);
-      added.set_more_keys(more_keys);
-    });
-  }
-  void operator()(const RemovedRecord& record) {
-    to.mutable_removed()->set_node(record.node.value());
-    to.mutable_removed()->set_is_back(record.is_back);
-  }
-  void operator()(const LeaveRecord& record) {
-    to.mutable_left()->set_node(record.node.value());
-    to.mutable_left()->set_is_asked_for(record.is_asked_for);
-  }
-  void operator()(const OverlayRecord& record) { FillOverlay(record.overlay, *to.mutable_overlay()); }
-  void operator()(const SettingsRecord& record) { FillSettings(record.settings, *to.mutable_settings()); }
-  void operator()(const SummaryRecord& record) {
-    state::Summary& summary = *to.mutable_summary();
-    summary.set_last_epoch(record.last_epoch.value());
-    summary.set_last_policy(record.last_policy.value());
-    for (const NodeId node : record.spent_nodes) summary.add_spent_nodes(node.value());
-    for (const auto& [key, rounds] : record.closed) {
-      state::ClosedKey& closed = *summary.add_closed();
-      closed.set_key(key.value());
-      closed.set_first_open(rounds.first_open.value());
-      for (const Round round : rounds.beyond) closed.add_beyond(round.value());
-    }
-    summary.set_next_barrier(record.next_barrier);
-    if (record.overlay.has_value()) FillOverlay(*record.overlay, *summary.mutable_overlay());
-    for (const EpochMember& member : record.members) FillMember(member, *summary.add_members());
-    summary.set_planned_epoch(record.planned_epoch.value());
-    summary.set_plan_policy(record.plan_policy.value());
-    for (const NodeId node : record.removed_nodes) summary.add_removed_nodes(node.value());
-    if (record.end.has_value()) FillEnd(*record.end, *summary.mutable_end());
-    FillSettings(record.settings, *summary.mutable_settings());
-  }
+// One half of a tree: each node with the one above it.
+struct Parents {
+  std::map<NodeId, NodeId>& of;
 };
 
-absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
-  BindingsRecord record;
-  for (const state::Binding& binding : from.bindings()) {
-    const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
-    if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a binding of no rounds");
-    if (binding.chunk_max_elements() < 0) return Malformed("a binding whose chunks have no elements");
-    const BoundRounds first = {KeyId(binding.key()),
-                               Round(binding.first_round()),
-                               Round(last_round),
-                               PolicyVersion(binding.policy()),
-                               Attempt(binding.attempt()),
-                               binding.chunk_max_elements(),
-                               KeyRoutes::OfBits(binding.route())};
-    if (!KeyRoutes::IsRoutes(binding.route())) return Malformed("a binding of an unknown route");
-    if (!AddKeyRun(first, binding.more_keys(), kMostEntries, record.bindings)) return Malformed("too many bindings");
+// The rounds of one key that are closed everywhere.
+struct ClosedKey {
+  KeyId key;
+  ClosedRounds rounds;
+};
+
+struct Setting {
+  std::string name;
+  std::string value;
+};
+
+template <typename Visitor>
+void Fields(Visitor& v, OverlayText& m) {
+  v(1, "yaml", m.yaml);
+  v(2, "file_name", m.file_name);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, PrecisionState& m) {
+  v(1, "is_decided", m.is_decided);
+  v(2, "admitted", m.admitted);
+  v(3, "is_vetoed", m.is_vetoed);
+  v(4, "ordered", m.ordered);
+  std::vector<int64_t> elements;
+  std::vector<uint32_t> element_bytes;
+  for (const GuardedSize& size : m.guarded) {
+    elements.push_back(size.elements);
+    element_bytes.push_back(static_cast<uint32_t>(size.element_bytes));
   }
-  return StateRecord(std::move(record));
-}
-
-absl::StatusOr<StateRecord> ReadKeys(const state::Keys& from) {
-  KeysRecord record;
-  record.first_key = KeyId(from.first_key());
-  for (const state::Key& key : from.keys()) {
-    if (key.type() > static_cast<uint32_t>(kLastElementType)) return Malformed("a key of an unknown type");
-    KeyRecord& added = record.keys.emplace_back();
-    added.name = key.name();
-    added.elements = key.elements();
-    added.layout.type = static_cast<DataType>(key.type());
-    for (const state::Part& part : key.parts()) added.layout.parts.push_back({part.name(), part.elements()});
-    added.borders.assign(key.borders().begin(), key.borders().end());
-    if (added.borders.size() >= KeyRoutes::kMostSlices || FindBadBorder(added.elements, added.borders).has_value()) {
-      return Malformed("a key whose slices are too many or do not rise within it");
-    }
+  v(5, "guarded", elements);
+  v(6, "guarded_bytes", element_bytes);
+  if constexpr (Visitor::kReads) {
+    // Records of a version that told tensors apart by their elements alone have no bytes.
+    element_bytes.resize(elements.size(), 4);
+    for (size_t i = 0; i < elements.size(); ++i) m.guarded.push_back({elements[i], element_bytes[i]});
   }
-  return StateRecord(std::move(record));
 }
 
-absl::StatusOr<StateRecord> ReadClosed(const state::Closed& from) {
-  ClosedRecord record;
-  for (const state::ClosedRound& round : from.rounds()) {
-    const ClosedEverywhere::Entry first = {KeyId(round.key()), Round(round.round())};
-    if (!AddKeyRun(first, round.more_keys(), kMostEntries, record.rounds)) return Malformed("too many closed rounds");
+template <typename Visitor>
+void Fields(Visitor& v, Parents& m) {
+  std::vector<NodeId> nodes;
+  std::vector<NodeId> parents;
+  for (const auto& [node, parent] : m.of) {
+    nodes.push_back(node);
+    parents.push_back(parent);
   }
-  return record;
+  v(1, "nodes", nodes);
+  v(2, "parents", parents);
+  v.Check([&](FieldReader& fields) {
+    fields.Expect(nodes.size() == parents.size(), "parents", "one for each node", absl::StrCat(parents.size()));
+    for (size_t i = 0; i < std::min(nodes.size(), parents.size()); ++i) m.of.emplace(nodes[i], parents[i]);
+  });
 }
 
-StateRecord ReadBarrier(const state::Barrier& from) {
-  BarrierRecord record;
-  record.barrier = from.barrier();
-  for (const uint32_t node : from.left_out()) record.left_out.push_back(NodeId(node));
-  return record;
+template <typename Visitor>
+void Fields(Visitor& v, Tree& m) {
+  Parents reduce{m.reduce_parent};
+  Parents broadcast{m.broadcast_parent};
+  v(1, "root", m.root);
+  v(2, "share", m.share);
+  v(3, "reduce", reduce);
+  v(4, "broadcast", broadcast);
 }
 
-JobSettings ReadSettings(const state::Settings& from) {
-  JobSettings settings;
-  for (const state::Setting& setting : from.settings()) settings[setting.name()] = setting.value();
-  return settings;
+template <typename Visitor>
+void Fields(Visitor& v, Route& m) {
+  v(1, "path", m.path, Entries{2, v.limits().max_entries});
+  v(2, "share", m.share);
+  v.Check([&m](FieldReader&) {
+    if (m.path.empty()) return;
+    m.from = m.path.front();
+    m.to = m.path.back();
+  });
 }
 
-template <typename Message>
-absl::Status ReadMembers(const Message& from, std::vector<EpochMember>& members) {
-  for (const state::EpochMember& member : from.members()) {
-    if (member.departed() > static_cast<uint32_t>(Departed::kForGood)) {
-      return Malformed("a member that has left in an unknown way");
-    }
-    members.push_back({NodeId(member.node()), Incarnation(member.incarnation()), Epoch(member.joined_in()),
-                       member.barriers_before(), static_cast<Departed>(member.departed())});
+template <typename Visitor>
+void Fields(Visitor& v, NetworkLink& m) {
+  bool is_auxiliary = m.source == LinkSource::kAuxiliary;
+  bool is_believed = m.source == LinkSource::kBelieved;
+  v(1, "from", m.from);
+  v(2, "to", m.to);
+  v(3, "throughput_bps", m.throughput_bps,
+    Range{std::numeric_limits<double>::min(), std::numeric_limits<double>::max()});
+  v(4, "delay", m.delay, kNotNegative);
+  v(5, "is_auxiliary", is_auxiliary);
+  v(6, "is_believed", is_believed);
+  if constexpr (Visitor::kReads) {
+    m.source = is_believed ? LinkSource::kBelieved : is_auxiliary ? LinkSource::kAuxiliary : LinkSource::kPrimary;
   }
-  return absl::OkStatus();
 }
 
-absl::StatusOr<StateRecord> ReadEpochStart(const state::EpochStart& from) {
-  EpochRecord record;
-  record.epoch = Epoch(from.epoch());
-  if (absl::Status status = ReadMembers(from, record.members); !status.ok()) return status;
-  record.reason = from.reason();
-  return StateRecord(std::move(record));
+template <typename Visitor>
+void Fields(Visitor& v, PolicyRecord& m) {
+  Policy& policy = m.policy;
+  v(1, "version", policy.version);
+  v(2, "epoch", policy.epoch);
+  v(3, "key_table", policy.key_table);
+  v(4, "planner", policy.planner);
+  v(5, "members", policy.members);
+  v(6, "trees", policy.trees);
+  v(7, "routes", policy.routes);
+  v(8, "auxiliary", policy.auxiliary);
+  v(9, "chunk_max_elements", policy.chunk_max_elements);
+  v(10, "rate_bps", policy.rate_bps);
+  v(11, "bound_bps", policy.bound_bps);
+  v(13, "reason", m.reason);
+  // Records of a version that had no such settings leave the defaults.
+  v(14, "transmission", Explicit(m.transmission));
+  v(15, "measured", m.measured);
+  v(16, "overlay", m.overlay);
+  v(17, "auxiliary_rate_bps", policy.auxiliary_rate_bps);
+  v(18, "round_time", policy.round_time);
+  v(19, "source", m.source);
+  v.List(20, "left_out", m.left_out, [](auto& within, std::pair<NodeId, NodeId>& link) {
+    within(1, "from", link.first);
+    within(2, "to", link.second);
+  });
+  v(21, "precision", UnlessDefault(m.precision));
+  v.Check([&policy](FieldReader& fields) {
+    fields.Expect(!std::isnan(policy.rate_bps) && !std::isnan(policy.bound_bps), "rate_bps", "a number", "none");
+    policy.round_time = std::max(absl::ZeroDuration(), policy.round_time);
+  });
 }
 
-absl::StatusOr<StateRecord> ReadEpochPlan(const state::EpochPlan& from) {
-  EpochPlanRecord record;
-  record.epoch = Epoch(from.epoch());
-  record.policy = PolicyVersion(from.policy());
-  for (const state::Frontier& frontier : from.frontiers()) {
-    if (frontier.first_key() > frontier.last_key()) return Malformed("a frontier of no keys");
-    record.frontiers.push_back({KeyId(frontier.first_key()), KeyId(frontier.last_key()), Round(frontier.first_open())});
+template <typename Visitor>
+void Fields(Visitor& v, TermRecord& m) {
+  v(1, "term", m.term);
+  v(2, "job", m.job);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, NodeRecord& m) {
+  v(1, "node", m.node);
+  v(2, "name", m.name);
+  v(3, "address", m.address);
+  v(4, "incarnation", m.incarnation);
+  v(5, "public_key", m.public_key);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, KeyRecord& m) {
+  v(1, "name", m.name);
+  v(2, "elements", m.elements);
+  v.List(3, "parts", m.layout.parts, [](auto& within, TensorLayout::Part& part) {
+    within(1, "name", part.name);
+    within(2, "elements", part.elements);
+  });
+  v(4, "type", m.layout.type, UpTo{kLastElementType});
+  v(5, "borders", m.borders, Entries{0, KeyRoutes::kMostSlices - 1});
+  v.Check([&m](FieldReader& fields) {
+    const std::optional<size_t> bad = FindBadBorder(m.elements, m.borders);
+    fields.Expect(!bad.has_value(), "borders", "numbers that rise within the key", "others");
+  });
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, KeysRecord& m) {
+  v(1, "first_key", m.first_key);
+  v(2, "keys", m.keys);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, BoundRounds& m) {
+  v(1, "key", m.key);
+  v(2, "first_round", m.first_round);
+  RoundsField(v, 3, m.first_round, m.last_round);
+  v(4, "policy", m.policy);
+  v(5, "attempt", m.attempt);
+  v(6, "chunk_max_elements", m.chunk_max_elements, kAnyElements);
+  v.MoreKeys(7);
+  RouteField(v, 8, m.route);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, BindingsRecord& m) {
+  v.Runs(1, "bindings", m.bindings);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, CutRecord::Entry& m) {
+  v(1, "key", m.key);
+  v(2, "round", m.round);
+  v.MoreKeys(3);
+  RouteField(v, 4, m.route);
+  v(5, "chunk_max_elements", m.chunk_max_elements, kAnyElements);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, CutRecord& m) {
+  v(1, "policy", m.policy);
+  v.Runs(2, "rounds", m.rounds);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, ClosedRecord& m) {
+  v.Runs(1, "rounds", m.rounds);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, BarrierRecord& m) {
+  v(1, "barrier", m.barrier);
+  v(2, "left_out", m.left_out);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, EndRecord& m) {
+  v(1, "reason", m.reason);
+  v(2, "end", m.end, UpTo{JobEnd::kStopped});
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, EpochMember& m) {
+  v(1, "node", m.node);
+  v(2, "incarnation", m.incarnation);
+  v(3, "joined_in", m.joined_in);
+  v(4, "barriers_before", m.barriers_before);
+  v(5, "departed", m.departed, UpTo{Departed::kForGood});
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, EpochRecord& m) {
+  v(1, "epoch", m.epoch);
+  v(2, "members", m.members);
+  v(3, "reason", m.reason);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, EpochPlanRecord& m) {
+  v(1, "epoch", m.epoch);
+  v(2, "policy", m.policy);
+  v.List(3, "frontiers", m.frontiers, [](auto& within, EpochPlan::Frontier& frontier) {
+    within(1, "first_key", frontier.first_key);
+    within(2, "last_key", frontier.last_key);
+    within(3, "first_open", frontier.first_open);
+    CheckKeysOf(within, frontier);
+  });
+  v.List(4, "bindings", m.bindings, [](auto& within, EpochPlan::Binding& binding) {
+    within(1, "first_key", binding.first_key);
+    within(2, "last_key", binding.last_key);
+    within(3, "first_round", binding.first_round);
+    RoundsField(within, 4, binding.first_round, binding.last_round);
+    within(5, "attempt", binding.attempt);
+    within(6, "chunk_max_elements", binding.chunk_max_elements, Range{int64_t{1}, kAnyElements.high});
+    RouteField(within, 7, binding.route);
+    CheckKeysOf(within, binding);
+  });
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, RemovedRecord& m) {
+  v(1, "node", m.node);
+  v(2, "is_back", m.is_back);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, OverlayRecord& m) {
+  Fields(v, m.overlay);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, LeaveRecord& m) {
+  v(1, "node", m.node);
+  v(2, "is_asked_for", m.is_asked_for);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, Setting& m) {
+  v(1, "name", m.name);
+  v(2, "value", m.value);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, SettingsRecord& m) {
+  std::vector<Setting> settings;
+  for (const auto& [name, value] : m.settings) settings.push_back({name, value});
+  v(1, "settings", settings);
+  if constexpr (Visitor::kReads) {
+    for (Setting& setting : settings) m.settings[setting.name] = std::move(setting.value);
   }
-  for (const state::Rebinding& binding : from.bindings()) {
-    const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
-    if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a plan that binds no rounds");
-    if (binding.first_key() > binding.last_key()) return Malformed("a plan that binds rounds of no keys");
-    if (binding.chunk_max_elements() < 1) return Malformed("a plan whose chunks have no elements");
-    if (!KeyRoutes::IsRoutes(binding.route())) return Malformed("a plan of an unknown route");
-    record.bindings.push_back({KeyId(binding.first_key()), KeyId(binding.last_key()), Round(binding.first_round()),
-                               Round(last_round), Attempt(binding.attempt()), binding.chunk_max_elements(),
-                               KeyRoutes::OfBits(binding.route())});
-  }
-  return StateRecord(std::move(record));
 }
 
-absl::StatusOr<StateRecord> ReadCut(const state::Cut& from) {
-  CutRecord record;
-  record.policy = PolicyVersion(from.policy());
-  for (const state::CutKey& cut : from.rounds()) {
-    if (!KeyRoutes::IsRoutes(cut.route())) return Malformed("a cut to an unknown route");
-    if (cut.chunk_max_elements() < 0) return Malformed("a cut to chunks of no elements");
-    const CutRecord::Entry first = {KeyId(cut.key()), Round(cut.round()), KeyRoutes::OfBits(cut.route()),
-                                    cut.chunk_max_elements()};
-    if (!AddKeyRun(first, cut.more_keys(), kMostEntries, record.rounds)) return Malformed("too many keys in a cut");
-  }
-  return StateRecord(std::move(record));
+template <typename Visitor>
+void Fields(Visitor& v, ClosedKey& m) {
+  v(1, "key", m.key);
+  v(2, "first_open", m.rounds.first_open);
+  v(3, "beyond", m.rounds.beyond);
 }
 
-absl::StatusOr<EndRecord> ReadEnd(const state::End& from) {
-  if (from.end() > static_cast<uint32_t>(JobEnd::kStopped)) return Malformed("an end of the job of an unknown kind");
-  return EndRecord{from.reason(), static_cast<JobEnd>(from.end())};
+template <typename Visitor>
+void Fields(Visitor& v, SummaryRecord& m) {
+  v(1, "last_epoch", m.last_epoch);
+  v(2, "last_policy", m.last_policy);
+  v(3, "spent_nodes", m.spent_nodes);
+  std::vector<ClosedKey> closed;
+  for (const auto& [key, rounds] : m.closed) closed.push_back({key, rounds});
+  v(4, "closed", closed);
+  if constexpr (Visitor::kReads) {
+    for (ClosedKey& key : closed) m.closed[key.key] = std::move(key.rounds);
+  }
+  v(5, "next_barrier", m.next_barrier);
+  v(6, "overlay", m.overlay);
+  v(7, "members", m.members);
+  v(8, "planned_epoch", m.planned_epoch);
+  v(9, "removed_nodes", m.removed_nodes);
+  v(10, "plan_policy", m.plan_policy);
+  v(11, "end", m.end);
+  SettingsRecord settings{m.settings};
+  v(12, "settings", settings);
+  if constexpr (Visitor::kReads) m.settings = std::move(settings.settings);
 }
 
-absl::StatusOr<StateRecord> ReadSummary(const state::Summary& from) {
-  SummaryRecord record;
-  record.last_epoch = Epoch(from.last_epoch());
-  record.last_policy = PolicyVersion(from.last_policy());
-  for (const uint32_t node : from.spent_nodes()) record.spent_nodes.insert(NodeId(node));
-  for (const state::ClosedKey& closed : from.closed()) {
-    ClosedRounds& rounds = record.closed[KeyId(closed.key())];
-    rounds.first_open = Round(closed.first_open());
-    for (const uint64_t round : closed.beyond()) rounds.beyond.insert(Round(round));
-  }
-  record.next_barrier = from.next_barrier();
-  if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
-  if (absl::Status status = ReadMembers(from, record.members); !status.ok()) return status;
-  record.settings = ReadSettings(from.settings());
-  record.planned_epoch = Epoch(from.planned_epoch());
-  record.plan_policy = PolicyVersion(from.plan_policy());
-  for (const uint32_t node : from.removed_nodes()) record.removed_nodes.insert(NodeId(node));
-  if (!from.has_end()) return StateRecord(std::move(record));
-  absl::StatusOr<EndRecord> end = ReadEnd(from.end());
-  if (end.ok()) record.end = *end;
-  return end.ok() ? StateRecord(std::move(record)) : absl::StatusOr<StateRecord>(end.status());
+namespace {
+
+// The alternatives of StateRecord, in their order, with their numbers in state_record.proto.
+constexpr std::array<MessageKind, std::variant_size_v<StateRecord>> kKinds = {{{1, "term"},
+                                                                               {2, "node"},
+                                                                               {3, "keys"},
+                                                                               {4, "policy"},
+                                                                               {5, "bindings"},
+                                                                               {6, "closed"},
+                                                                               {7, "barrier"},
+                                                                               {8, "end"},
+                                                                               {10, "summary"},
+                                                                               {11, "epoch_start"},
+                                                                               {12, "epoch_plan"},
+                                                                               {13, "removed"},
+                                                                               {14, "cut"},
+                                                                               {15, "left"},
+                                                                               {16, "settings"},
+                                                                               {17, "overlay"}}};
+
+// Many more entries than a record of this scheduler has: one for each key, for each request that waited, or for each
+// lease of a part of a snapshot. What is none takes no more memory.
+WireLimits RecordLimits() {
+  WireLimits limits;
+  limits.max_entries = 1 << 21;
+  return limits;
 }
 
 }  // namespace
@@ -325,72 +403,35 @@ void ClosedRounds::Add(Round round) {
   }
 }
 
-std::string EncodeStateRecord(const StateRecord& record) {
-  state::StateRecord message;
-  // An empty list is a record too.
-  if (std::holds_alternative<EpochPlanRecord>(record)) message.mutable_epoch_plan();
-  if (std::holds_alternative<BindingsRecord>(record)) message.mutable_bindings();
-  if (std::holds_alternative<ClosedRecord>(record)) message.mutable_closed();
-  if (std::holds_alternative<SettingsRecord>(record)) message.mutable_settings();
-  std::visit(Encoder{message}, record);
-  return message.SerializeAsString();
-}
+std::string EncodeStateRecord(const StateRecord& record) { return EncodeOneOf(record, kKinds); }
 
 absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
-  state::StateRecord message;
-  if (!message.ParseFromString(bytes)) return Malformed(absl::StrCat(bytes.size(), " bytes that are none"));
-  switch (message.record_case()) {
-    case state::StateRecord::kTerm:
-      return StateRecord(TermRecord{Term(message.term().term()), message.term().job()});
-    case state::StateRecord::kNode: {
-      const state::Node& node = message.node();
-      return StateRecord(NodeRecord{NodeId(node.node()), node.name(), node.address(), Incarnation(node.incarnation()),
-                                    node.public_key()});
-    }
-    case state::StateRecord::kKeys:
-      return ReadKeys(message.keys());
-    case state::StateRecord::kPolicy:
-      return ReadPolicy(message.policy());
-    case state::StateRecord::kBindings:
-      return ReadBindings(message.bindings());
-    case state::StateRecord::kClosed:
-      return ReadClosed(message.closed());
-    case state::StateRecord::kBarrier:
-      return ReadBarrier(message.barrier());
-    case state::StateRecord::kEnd:
-      return ReadEnd(message.end());
-    case state::StateRecord::kEpochStart:
-      return ReadEpochStart(message.epoch_start());
-    case state::StateRecord::kEpochPlan:
-      return ReadEpochPlan(message.epoch_plan());
-    case state::StateRecord::kRemoved:
-      return StateRecord(RemovedRecord{NodeId(message.removed().node()), message.removed().is_back()});
-    case state::StateRecord::kLeft:
-      return StateRecord(LeaveRecord{NodeId(message.left().node()), message.left().is_asked_for()});
-    case state::StateRecord::kSettings:
-      return StateRecord(SettingsRecord{ReadSettings(message.settings())});
-    case state::StateRecord::kOverlay:
-      return StateRecord(OverlayRecord{{message.overlay().yaml(), message.overlay().file_name()}});
-    case state::StateRecord::kCut:
-      return ReadCut(message.cut());
-    case state::StateRecord::kSummary:
-      return ReadSummary(message.summary());
-    case state::StateRecord::RECORD_NOT_SET:
-      break;
+  const Enveloped envelope = OpenEnvelope(bytes);
+  const MessageKind* const kind = KindOfNumber(kKinds, envelope.number);
+  if (kind == nullptr || envelope.length != envelope.body.size()) {
+    return absl::DataLossError(
+        absl::StrCat("malformed state record: ", bytes.size(), " bytes of a kind that this version does not know"));
   }
-  return Malformed("a kind that this version does not know");
+  const WireLimits limits = RecordLimits();
+  absl::Status error;
+  StateRecord record;
+  ReadOneOf(envelope, kKinds, FieldReader(limits, error), record);
+  if (error.ok()) return record;
+  return absl::DataLossError(absl::StrCat("malformed state record: ", kind->name, ": ", error.message()));
 }
 
 std::string EncodeSnapshot(std::vector<std::string> records) {
-  state::Snapshot message;
-  for (std::string& record : records) message.add_records(std::move(record));
-  return message.SerializeAsString();
+  std::string snapshot;
+  for (const std::string& record : records) snapshot += SealEnvelope(1, record);
+  return snapshot;
 }
 
 absl::StatusOr<std::vector<std::string>> DecodeSnapshot(const std::string& bytes) {
-  state::Snapshot message;
-  if (!message.ParseFromString(bytes)) return absl::DataLossError("malformed snapshot of the state");
-  return std::vector<std::string>(message.mutable_records()->begin(), message.mutable_records()->end());
+  FieldIndex index;
+  if (!index.Parse(bytes)) return absl::DataLossError("malformed snapshot of the state");
+  std::vector<std::string> records;
+  index.Each(1, [&records](absl::string_view record) { records.emplace_back(record); });
+  return records;
 }
 
 }  // namespace banyan

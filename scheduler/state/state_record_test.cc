@@ -3,8 +3,10 @@
 #include <limits>
 #include <numeric>
 
+#include "absl/strings/escaping.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "proto/testing/golden.h"
 #include "scheduler/state/state_record.pb.h"
 #include "scheduler/state/testing/state_record_samples.h"
 
@@ -16,6 +18,23 @@ TEST(StateRecordTest, ComesBackAsItWas) {
     const absl::StatusOr<StateRecord> decoded = DecodeStateRecord(EncodeStateRecord(record));
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     EXPECT_EQ(*decoded, record);
+  }
+}
+
+TEST(StateRecordTest, BytesAreThoseOfBefore) {
+  std::vector<std::string> bytes;
+  for (const StateRecord& record : StateRecordSamples())
+    bytes.push_back(absl::BytesToHexString(EncodeStateRecord(record)));
+  EXPECT_EQ(bytes, GoldenLines("scheduler/state/testing/golden_records.txt"));
+}
+
+TEST(StateRecordTest, WhatIsWrittenIsWhatTheFileDescribes) {
+  for (const StateRecord& record : StateRecordSamples()) {
+    const std::string bytes = EncodeStateRecord(record);
+    state::StateRecord message;
+    ASSERT_TRUE(message.ParseFromString(bytes));
+    message.DiscardUnknownFields();
+    EXPECT_EQ(message.SerializeAsString(), bytes);
   }
 }
 
