@@ -43,8 +43,9 @@ class ProtoComparison {
   WireLimits limits() const { return {}; }
 
   template <typename Member, typename... Limits>
-  void operator()(int number, const char* name, Member&, Limits...) {
+  void operator()(int number, const char* name, Member&, Limits... limits) {
     Compare<Member>(number, name);
+    (CompareLast(number, limits), ...);
   }
   template <typename Member, typename... Limits>
   void operator()(int number, const char* name, Fixed<Member>, Limits...) {
@@ -148,6 +149,17 @@ class ProtoComparison {
     }
   }
 
+  // The last number of an enum is that of the file. A codec that is not known yet is let through.
+  template <typename Enum>
+  void CompareLast(int number, UpTo<Enum> enums) {
+    const FieldDescriptor* const field = file_->FindFieldByNumber(number);
+    if (field == nullptr || field->type() != FieldDescriptor::TYPE_ENUM || std::is_same_v<Enum, CodecId>) return;
+    const auto* const type = field->enum_type();
+    EXPECT_EQ(static_cast<int>(enums.last), type->value(type->value_count() - 1)->number()) << field->full_name();
+  }
+  template <typename Limit>
+  void CompareLast(int, Limit) {}
+
   const Descriptor* const file_;
   std::set<int> seen_;
 };
@@ -176,6 +188,29 @@ TEST(DescriptionTest, DescriptionsSayWhatThePublishedFilesSay) {
   CompareEnvelope<WorkerMessage>(session::WorkerMessage::descriptor(), [](auto m) { return EncodeWorkerMessage(m); });
   CompareEnvelope<WorkerReply>(session::WorkerReply::descriptor(), [](auto m) { return EncodeWorkerReply(m); });
 }
+
+// ---- enums: what a number means ----
+
+static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
+static_assert(static_cast<int>(RoundKind::kFlush) == wire::ROUND_KIND_FLUSH);
+static_assert(static_cast<int>(CodecId::kTopK) == wire::CODEC_ID_TOP_K);
+static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
+static_assert(static_cast<int>(CodecId::kTrimTopK) == wire::CODEC_ID_TRIM_TOP_K);
+static_assert(static_cast<int>(CodecId::kVoteDecision) == wire::CODEC_ID_VOTE_DECISION);
+static_assert(static_cast<int>(CodecId::kInt64) == wire::CODEC_ID_INT64);
+static_assert(static_cast<int>(AggregationOp::kMomentum) == wire::AGGREGATION_OP_MOMENTUM);
+static_assert(static_cast<int>(NotFiniteRule::kSkip) == wire::NOT_FINITE_RULE_SKIP);
+static_assert(static_cast<int>(RatioControllerKind::kNetSense) == wire::RATIO_CONTROLLER_NET_SENSE);
+static_assert(static_cast<int>(RatioControllerKind::kDa3) == wire::RATIO_CONTROLLER_DA3);
+static_assert(static_cast<int>(TopKSelection::kSampled) == wire::SELECTION_SAMPLED);
+static_assert(static_cast<int>(TrimPolicyKind::kQueue) == wire::TRIM_POLICY_QUEUE);
+static_assert(static_cast<int>(LowBitFamily::kTernary) == wire::LOW_BIT_FAMILY_TERNARY);
+static_assert(static_cast<int>(ZeroGate::kResult) == wire::ZERO_GATE_RESULT);
+static_assert(static_cast<int>(VoteAggregate::kMean) == wire::VOTE_AGGREGATE_MEAN);
+static_assert(static_cast<int>(TieRule::kPositive) == wire::TIE_RULE_POSITIVE);
+static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMATOR_ONE_WAY_DELAY);
+static_assert(static_cast<int>(PrecisionRoute::kLowBit) == wire::PRECISION_ROUTE_LOW_BIT);
+static_assert(static_cast<int>(LinkMeasurement::Source::kAuxiliary) == wire::MEASUREMENT_SOURCE_AUXILIARY);
 
 // ---- limits ----
 
