@@ -343,9 +343,10 @@ void JobProcesses::CheckStop() {
   simulator_->violations()->Add(simulator_->now(), "no order is forgotten", "a job goes on that was stopped");
 }
 
-bool JobProcesses::HasEnded(const StoredRecords& records) const {
+std::optional<EndRecord> JobProcesses::EndOf(const StoredRecords& records) const {
   const absl::StatusOr<RecoveredState> state = ReplayStateRecords(records, scaled_.job, NodeNames(scaled_));
-  return state.ok() && !state->is_running() && !state->spent_nodes.empty();
+  if (!state.ok() || state->is_running() || state->spent_nodes.empty()) return std::nullopt;
+  return state->end.value_or(EndRecord());
 }
 
 bool JobProcesses::HasFinisher() const {
@@ -382,9 +383,13 @@ void JobProcesses::MendSlowStorage() {
 
 bool JobProcesses::EndIfOver(const StoredRecords& records) {
   // A scheduler of a job that was stopped tells those of it who have not heard it.
-  if (!options_.membership_changes || is_stop_ordered_ || !HasEnded(records)) return false;
+  if (!options_.membership_changes || is_stop_ordered_) return false;
+  const std::optional<EndRecord> end = EndOf(records);
+  if (!end.has_value()) return false;
   is_over_ = true;
-  if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));
+  // All that had the parameters may have left in the same moment.
+  const bool may_have_none = IsOfLostParameters(absl::UnavailableError(end->reason));
+  if (!HasFinisher() && !may_have_none) ReportEnd("the job", absl::InternalError("nobody has finished"));
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "core/ids.h"
 #include "core/random.h"
 #include "protocol/protocol.h"
+#include "scheduler/state/state_record.h"
 #include "sim/agenda.h"
 #include "sim/cluster_options.h"
 #include "sim/leadership/standby_schedulers.h"
@@ -159,7 +161,8 @@ class JobProcesses : private SimulatedOperator::Listener {
   void OnSchedulerStopped(const absl::Status& status);
   // True, and the job is over, when the records say so.
   bool EndIfOver(const StoredRecords& records);
-  bool HasEnded(const StoredRecords& records) const;
+  // How the job has ended by these records; empty while it has not.
+  std::optional<EndRecord> EndOf(const StoredRecords& records) const;
   // Whether the workers of some node have finished, but for dead ones, without which no job is over.
   bool HasFinisher() const;
   void OnOrdered(const OperatorOrder& order) override;
