@@ -1,5 +1,6 @@
 #include "runtime/local_updates/local_updates.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -42,8 +43,8 @@ class UpdateFragment {
   // what `tensors` agree on.
   UpdateFragment(std::string key, std::string weight_key, std::vector<GroupPart> tensors, bool has_momentum);
 
-  // Makes its group known, and gives the model the parameters of the lowest worker.
-  absl::Status Init(Session& session, absl::Duration timeout);
+  // Makes its group known, and gives the model the parameters of the lowest worker. Returns the last round before.
+  absl::StatusOr<uint64_t> Init(Session& session, absl::Duration timeout);
   // Makes the key of the weights known, where there is one. All workers do so after the Init of all fragments.
   absl::Status InitWeight(Session& session, absl::Duration timeout);
   // Sends how far this worker has come since the last time. After an error, such as that no room came in time, it may
@@ -83,11 +84,11 @@ UpdateFragment::UpdateFragment(std::string key, std::string weight_key, std::vec
   }
 }
 
-absl::Status UpdateFragment::Init(Session& session, absl::Duration timeout) {
-  const absl::Status status = session.InitGroup(key_, tensors_).Wait(timeout);
-  if (!status.ok()) return status;
+absl::StatusOr<uint64_t> UpdateFragment::Init(Session& session, absl::Duration timeout) {
+  Ticket init = session.InitGroup(key_, tensors_);
+  if (absl::Status status = init.Wait(timeout); !status.ok()) return status;
   for (OuterTensor& each : outer_) each.Begin();
-  return absl::OkStatus();
+  return init.round();
 }
 
 absl::Status UpdateFragment::InitWeight(Session& session, absl::Duration timeout) {
@@ -263,7 +264,9 @@ LocalUpdates::~LocalUpdates() = default;
 absl::Status LocalUpdates::Init(absl::Duration timeout) {
   absl::Status status;
   for (const auto& each : fragments_) {
-    if (status.ok()) status = each->Init(session_, timeout);
+    const absl::StatusOr<uint64_t> last_round = each->Init(session_, timeout);
+    if (!last_round.ok()) return last_round.status();
+    late_after_ = std::max(late_after_, *last_round);
   }
   // In the order of banyan.torch, as each init waits for all workers.
   for (const auto& each : fragments_) {
@@ -276,6 +279,12 @@ absl::Status LocalUpdates::Init(absl::Duration timeout) {
 }
 
 absl::Status LocalUpdates::Step(absl::Duration timeout) {
+  if (late_after_ > 0 && !session_.HasSharedState()) {
+    // Else it would hear that at its first synchronisation.
+    return absl::FailedPreconditionError(absl::StrCat(
+        "local updates: the job is past round ", late_after_, ", and this worker has not got its training state: call ",
+        "ShareState and FetchState before the first step, or ShareState of no parts to begin without"));
+  }
   actions_->Add(++counters_.local_step);
   return DoWhatIsDue(timeout);
 }

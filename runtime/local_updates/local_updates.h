@@ -86,7 +86,8 @@ class LocalUpdates {
   LocalUpdates& operator=(const LocalUpdates&) = delete;
   ~LocalUpdates();
 
-  // Counts an inner step that is done, and does what is due after it. Errors: those of Session's PushPullGroup, and of
+  // Counts an inner step that is done, and does what is due after it. Errors: FAILED_PRECONDITION, and nothing is
+  // counted, while this worker is late and has called no ShareState; those of Session's PushPullGroup, and of
   // `site_mean`. What an error has kept from being done is due at the next Step or Flush; so after DEADLINE_EXCEEDED
   // either waits on. Each fragment is waited for until `timeout`.
   absl::Status Step(absl::Duration timeout = absl::InfiniteDuration());
@@ -136,6 +137,7 @@ class LocalUpdates {
   const LocalUpdateOptions options_;
   double weight_ = 1;
   Counters counters_;
+  uint64_t late_after_ = 0;  // the last round before this worker began
   int64_t sent_elements_ = 0;
   absl::Duration waited_;
   std::unique_ptr<LocalActions> actions_;

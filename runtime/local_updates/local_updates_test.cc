@@ -434,6 +434,11 @@ class ReturningSiteTest : public TwoWorkersTest {
     const auto begun = LocalUpdates::Begin(*sessions_[site], Cut(model, Kind()), DiLoCo(kSyncEvery), kLong);
     ASSERT_TRUE(begun.ok()) << begun.status();
     LocalUpdates& updates = **begun;
+    if (is_back) {
+      const absl::Status late = updates.Step(kLong);
+      EXPECT_TRUE(absl::IsFailedPrecondition(late) && absl::StrContains(late.message(), "the job is past round"))
+          << late;
+    }
     ASSERT_TRUE(sessions_[site]->ShareState(updates.StateParts()).ok());
     const absl::StatusOr<uint64_t> step = sessions_[site]->FetchState(kLong);
     ASSERT_EQ(step.ok(), is_back) << step.status();

@@ -172,6 +172,8 @@ absl::Status Session::ShareState(std::vector<StatePart> parts) {
   return core_->state().Share(std::move(named));
 }
 
+bool Session::HasSharedState() const { return core_->state().has_said(); }
+
 absl::StatusOr<bool> Session::IsBoundaryHeld() const { return core_->state().IsBoundaryHeld(); }
 
 absl::Status Session::PassBoundary(uint64_t step, absl::Duration timeout) {

@@ -261,6 +261,8 @@ class Session {
   // an empty one, or parts that differ from those of another worker of the node; FAILED_PRECONDITION for a second call
   // with parts.
   absl::Status ShareState(std::vector<StatePart> parts);
+  // Returns whether it was called, with parts or without.
+  bool HasSharedState() const;
   // Says that the parts hold the state after step `step`, in which every worker takes part, and that all operations of
   // steps so far are done. It costs nothing, unless a worker fetches the state: then it waits here until that worker
   // has it. After `timeout` it gives DEADLINE_EXCEEDED, and this worker goes on; if all others do so too, the fetch

@@ -60,6 +60,7 @@ absl::Status SessionState::Share(std::vector<Part> parts) {
   const std::shared_ptr<Operation> operation =
       session_.start("sharing the training state", [](CallId id) { return ShareStateCall{id}; });
   absl::Status status = operation->Wait(absl::InfiniteDuration());
+  if (status.ok()) has_said_ = true;
   if (status.ok() && has_parts) is_shared_ = true;
   return status;
 }

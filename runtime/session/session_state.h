@@ -51,6 +51,7 @@ class SessionState {
 
   // Session::ShareState, IsBoundaryHeld, PassBoundary and FetchState.
   absl::Status Share(std::vector<Part> parts);
+  bool has_said() const { return has_said_; }
   absl::StatusOr<bool> IsBoundaryHeld() const;
   absl::Status PassBoundary(uint64_t step, absl::Duration timeout);
   absl::StatusOr<uint64_t> Fetch(absl::Duration timeout);
@@ -79,6 +80,7 @@ class SessionState {
   const Session session_;
   std::atomic<bool> is_held_ = false;
   std::atomic<bool> is_shared_ = false;
+  std::atomic<bool> has_said_ = false;  // what it shares, or that it shares nothing
 
   std::mutex mutex_;         // guards all below; held while chunks are copied
   std::vector<Part> parts_;  // sorted by name
