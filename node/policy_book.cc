@@ -42,8 +42,8 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
     return absl::AlreadyExistsError(absl::StrCat("policy ", slice.version.value(), " is known"));
   }
   if (policies_.size() >= kMostPolicies) {
-    auto unused =
-        std::find_if(policies_.begin(), policies_.end(), [this](const auto& policy) { return !Governs(policy.first); });
+    auto unused = std::find_if(policies_.begin(), policies_.end(),
+                               [this](const auto& policy) { return !leases_.Governs(policy.first); });
     if (unused == policies_.end()) {
       return absl::ResourceExhaustedError(absl::StrCat("more than ", kMostPolicies, " policies govern open rounds"));
     }
@@ -88,64 +88,28 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
               {binding.last_round, binding.policy, binding.attempt, chunk_max_elements, binding.route});
 }
 
-absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
-  std::map<Round, Range>& ranges = bindings_[key];
+absl::Status PolicyBook::Bind(KeyId key, Round first, RoundLeases::Lease lease) {
+  const auto begin = leases_.From(key, first);
+  auto end = begin;
   Round joined_first = first;
-  Range joined = range;
-  auto end = ranges.upper_bound(range.last);
-  auto other = end;
-  while (other != ranges.begin() && std::prev(other)->second.last >= first) {
-    --other;
-    const bool is_same = other->second.policy == range.policy && other->second.attempt == range.attempt &&
-                         other->second.route == range.route;
-    if (is_same) {
-      joined_first = std::min(joined_first, other->first);
-      joined.last = std::max(joined.last, other->second.last);
-      continue;
+  for (; end != leases_.end() && end->first.first == key && end->first.second <= lease.last; ++end) {
+    const auto& [start, known] = *end;
+    if (known.policy != lease.policy || known.attempt != lease.attempt || known.route != lease.route) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "key ", key.value(), " round ", first.value(), " is bound to policy ", known.policy.value(), " with route ",
+          known.route.Text(), ", but now to ", lease.policy.value(), " with route ", lease.route.Text()));
     }
-    return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " round ", first.value(),
-                                                   " is bound to policy ", other->second.policy.value(), " with route ",
-                                                   other->second.route.Text(), ", but now to ", range.policy.value(),
-                                                   " with route ", range.route.Text()));
+    joined_first = std::min(joined_first, start.second);
+    lease.last = std::max(lease.last, known.last);
   }
-  if (ranges.size() >= kMostBindingsPerKey && other == end) {
+  const RoundLeases::Range of_key = leases_.Of(key);
+  if (begin == end && static_cast<size_t>(std::distance(of_key.begin(), of_key.end())) >= kMostBindingsPerKey) {
     return absl::ResourceExhaustedError(absl::StrCat("key ", key.value(), " round ", first.value(), ": more than ",
                                                      kMostBindingsPerKey, " bindings of the key are open"));
   }
-  ++leases_of_[range.policy];
-  while (other != end) {
-    Uncount(other->second.policy);
-    other = ranges.erase(other);
-  }
-  ranges.emplace(joined_first, joined);
+  for (auto joined = begin; joined != end;) joined = leases_.Erase(joined);
+  leases_.Add(key, joined_first, lease);
   return absl::OkStatus();
-}
-
-bool PolicyBook::EndLeases(KeyId key, Round from, PolicyVersion policy) {
-  const auto found = bindings_.find(key);
-  if (found == bindings_.end()) return false;
-  std::map<Round, Range>& ranges = found->second;
-  bool has_any = false;
-  for (auto range = ranges.begin(); range != ranges.end();) {
-    if (range->second.policy >= policy || range->second.last < from) {
-      ++range;
-      continue;
-    }
-    has_any = true;
-    if (range->first < from) {
-      range->second.last = Round(from.value() - 1);
-      ++range;
-      continue;
-    }
-    Uncount(range->second.policy);
-    range = ranges.erase(range);
-  }
-  return has_any;
-}
-
-void PolicyBook::Uncount(PolicyVersion version) {
-  const auto leases = leases_of_.find(version);
-  if (--leases->second == 0) leases_of_.erase(leases);
 }
 
 absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
@@ -156,17 +120,17 @@ absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
   }
   for (const EpochPlan::Binding& binding : plan.bindings) {
     if (absl::Status cut = Cut(*policy->second, binding.chunk_max_elements); !cut.ok()) return cut;
-    const Range range{binding.last_round, plan.policy, binding.attempt, binding.chunk_max_elements, binding.route};
+    const RoundLeases::Lease lease = {binding.last_round, plan.policy, binding.attempt, binding.chunk_max_elements,
+                                      binding.route};
     for (auto row = keys_.lower_bound(binding.first_key); row != keys_.end() && row->first <= binding.last_key; ++row) {
-      if (absl::Status bound = Bind(row->first, binding.first_round, range); !bound.ok()) return bound;
+      if (absl::Status bound = Bind(row->first, binding.first_round, lease); !bound.ok()) return bound;
     }
   }
   return absl::OkStatus();
 }
 
 void PolicyBook::DropBindings() {
-  bindings_.clear();
-  leases_of_.clear();
+  leases_.Clear();
   DropRetired();
 }
 
@@ -199,28 +163,23 @@ double PolicyBook::BudgetShareOf(NodeId neighbour) const {
 }
 
 std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round round) const {
-  auto ranges = bindings_.find(key);
-  if (ranges == bindings_.end()) return std::nullopt;
-  auto after = ranges->second.upper_bound(round);
-  if (after == ranges->second.begin()) return std::nullopt;
-  const Range& range = std::prev(after)->second;
-  if (range.last < round) return std::nullopt;
-  const std::shared_ptr<const Known> policy = policies_.at(range.policy);
+  const auto found = leases_.Find(key, round);
+  if (found == leases_.end()) return std::nullopt;
+  const RoundLeases::Lease& lease = found->second;
+  const std::shared_ptr<const Known> policy = policies_.at(lease.policy);
   return Binding{std::shared_ptr<const PolicySlice>(policy, &policy->slice),
-                 std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks.at(range.chunk_max_elements)),
-                 range.attempt, range.route};
+                 std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks.at(lease.chunk_max_elements)),
+                 lease.attempt, lease.route};
 }
 
 std::optional<Round> PolicyBook::FirstUnknown(KeyId key, Round round) const {
-  const auto ranges = bindings_.find(key);
-  if (ranges == bindings_.end()) return round;
-  auto range = ranges->second.upper_bound(round);
-  if (range == ranges->second.begin() || std::prev(range)->second.last < round) return round;
-  --range;
-  const uint64_t rounds = range->second.last.value() - range->first.value() + 1;
-  const uint64_t used = round.value() - range->first.value();
-  const Round after = range->second.last.Next();
-  const bool is_next_known = std::next(range) != ranges->second.end() && std::next(range)->first == after;
+  const auto found = leases_.Find(key, round);
+  if (found == leases_.end()) return round;
+  const auto& [start, lease] = *found;
+  const uint64_t rounds = lease.last.value() - start.second.value() + 1;
+  const uint64_t used = round.value() - start.second.value();
+  const Round after = lease.last.Next();
+  const bool is_next_known = leases_.Find(key, after) != leases_.end();
   if (rounds == 1 || used * kAskedInParts < rounds || is_next_known) return std::nullopt;
   return after;
 }
@@ -232,18 +191,14 @@ void PolicyBook::Retire(PolicyVersion oldest) {
 
 void PolicyBook::DropRetired() {
   for (auto policy = policies_.begin(); policies_.size() > 1 && policy->first < oldest_;) {
-    policy = Governs(policy->first) ? std::next(policy) : policies_.erase(policy);
+    policy = leases_.Governs(policy->first) ? std::next(policy) : policies_.erase(policy);
     if (policy == policies_.end()) return;
   }
 }
 
 void PolicyBook::Forget(KeyId key, Round through) {
-  auto ranges = bindings_.find(key);
-  if (ranges == bindings_.end()) return;
-  while (!ranges->second.empty() && ranges->second.begin()->second.last <= through) {
-    Uncount(ranges->second.begin()->second.policy);
-    ranges->second.erase(ranges->second.begin());
-  }
+  const RoundLeases::Range known = leases_.Of(key);
+  for (auto lease = known.begin(); lease != known.end() && lease->second.last <= through;) lease = leases_.Erase(lease);
   DropRetired();
 }
 

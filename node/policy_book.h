@@ -15,6 +15,7 @@
 #include "core/ids.h"
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
+#include "protocol/round_leases.h"
 #include "topology/chunk_assignment.h"
 
 namespace banyan {
@@ -54,7 +55,7 @@ class PolicyBook {
   // policy is unknown or no tensor can be cut so.
   absl::Status AddPlan(const EpochPlan& plan);
   // Forgets what policies before `policy` govern of the key from round `from` on. True if that was anything.
-  bool EndLeases(KeyId key, Round from, PolicyVersion policy);
+  bool EndLeases(KeyId key, Round from, PolicyVersion policy) { return !leases_.TakeBelow(key, from, policy).empty(); }
   // No round is bound any more: the epoch is over.
   void DropBindings();
 
@@ -87,27 +88,16 @@ class PolicyBook {
     PolicySlice slice;
     std::map<int64_t, ChunkAssignment> chunks;  // by chunk_max_elements
   };
-  struct Range {
-    Round last;
-    PolicyVersion policy;
-    Attempt attempt;
-    int64_t chunk_max_elements = 0;
-    KeyRoutes route = {};
-  };
-
   // Makes the assignment of all keys in chunks of that size, unless `known` has it.
   absl::Status Cut(Known& known, int64_t chunk_max_elements) const;
-  absl::Status Bind(KeyId key, Round first, const Range& range);
-  bool Governs(PolicyVersion version) const { return leases_of_.count(version) > 0; }
-  void Uncount(PolicyVersion version);
+  absl::Status Bind(KeyId key, Round first, RoundLeases::Lease lease);
   void DropRetired();
 
   std::map<KeyId, KeySlice> keys_;
   std::map<std::string, KeyId, std::less<>> by_name_;
   std::map<PolicyVersion, std::shared_ptr<Known>> policies_;
-  PolicyVersion oldest_;                              // that is not retired
-  std::map<KeyId, std::map<Round, Range>> bindings_;  // by first round
-  std::map<PolicyVersion, size_t> leases_of_;         // how many bindings name each policy, above 0
+  PolicyVersion oldest_;  // that is not retired
+  RoundLeases leases_;
 };
 
 // Checks whether node `self` can work with a slice that it has been given. The wire has checked each field; this checks

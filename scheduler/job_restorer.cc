@@ -1,7 +1,6 @@
 #include "scheduler/job_restorer.h"
 
 #include <algorithm>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/policy/link_table.h"
@@ -78,16 +77,8 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   return text.file_name;
 }
 
-absl::Status JobRestorer::RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const {
+absl::Status JobRestorer::RestoreKeys(KeyRegistrar& keys, RoundBook& rounds) const {
   if (absl::Status status = keys.Restore(state_.keys); !status.ok()) return status;
-  std::set<PolicyVersion> versions;
-  for (const PolicyRecord& record : state_.policies) versions.insert(record.policy.version);
-  for (const BoundRounds& binding : state_.rounds.OpenBindings()) {
-    if (!keys.table().Contains(binding.key) || versions.count(binding.policy) == 0 || !rounds.RestoreBinding(binding)) {
-      return absl::DataLossError("the records have contradicting bindings");
-    }
-  }
-  for (const auto& [key, closed] : state_.rounds.closed()) rounds.RestoreClosed(key, closed);
   const Policy& newest = state_.policies.back().policy;
   rounds.UsePolicy(newest.version, newest.members.size(), newest.chunk_max_elements);
   return absl::OkStatus();

@@ -48,8 +48,8 @@ class JobRestorer {
   absl::Status CheckSettings(const OverlayConfig& overlay) const;
   // Returns the record that is due of the job's settings under `overlay`; empty when there is none.
   std::optional<SettingsRecord> NewSettings(const OverlayConfig& overlay) const;
-  // DATA_LOSS says which keys or bindings contradict each other.
-  absl::Status RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const;
+  // Takes the keys, and binds rounds to the newest policy from now on. DATA_LOSS names a key that cannot be.
+  absl::Status RestoreKeys(KeyRegistrar& keys, RoundBook& rounds) const;
   // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of
   // `believed`.
   absl::Status RestorePolicies(const NetworkView& believed, const RoundBook& rounds, PolicyPublisher& publisher) const;

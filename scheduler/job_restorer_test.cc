@@ -52,12 +52,15 @@ class JobRestorerTest : public testing::Test {
     return record;
   }
 
-  absl::Status RestoreRounds() { return JobRestorer(state_).RestoreRounds(keys_, rounds_); }
+  absl::Status RestoreKeys() {
+    rounds_.Restore(state_.rounds);
+    return JobRestorer(state_).RestoreKeys(keys_, rounds_);
+  }
   absl::Status RestorePolicies() {
     const JobRestorer restorer(state_);
     restorer.RestoreNumbers(mesh_.job, publisher_);
     restorer.RestoreNodes(mesh_.members);
-    EXPECT_TRUE(restorer.RestoreRounds(keys_, rounds_).ok());
+    EXPECT_TRUE(RestoreKeys().ok());
     return restorer.RestorePolicies(believed_, rounds_, publisher_);
   }
 
@@ -120,7 +123,7 @@ TEST_F(JobRestorerTest, AReconfigurationMayHaveAddedNodes) {
 }
 
 TEST_F(JobRestorerTest, BringsOpenRoundsBack) {
-  ASSERT_TRUE(RestoreRounds().ok());
+  ASSERT_TRUE(RestoreKeys().ok());
   EXPECT_EQ(keys_.table().ElementsOf(KeyId(1)), 10);
   EXPECT_EQ(rounds_.FirstOpen(KeyId(1)), Round(1));
   EXPECT_EQ(rounds_.bindings(), 2u);
@@ -128,19 +131,9 @@ TEST_F(JobRestorerTest, BringsOpenRoundsBack) {
   EXPECT_THAT(mesh_.Records(), IsEmpty()) << "they are there already";
 }
 
-TEST_F(JobRestorerTest, RefusesRoundsThatContradict) {
-  EXPECT_TRUE(rounds_.RestoreBinding(BindingOf(1, 2, 4)));
-  EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
-}
-
-TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownKey) {
-  EXPECT_TRUE(state_.rounds.Bind(BindingOf(2, 0, 4)));
-  EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
-}
-
-TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownPolicy) {
-  EXPECT_TRUE(state_.rounds.Bind(BindingOf(1, 3, 3)));
-  EXPECT_EQ(RestoreRounds().code(), absl::StatusCode::kDataLoss);
+TEST_F(JobRestorerTest, RefusesAnImpossibleKey) {
+  state_.keys.push_back({"w", 20});
+  EXPECT_EQ(RestoreKeys().message(), "the records have an impossible key 'w'");
 }
 
 TEST_F(JobRestorerTest, ExpectsTheMembersBack) {

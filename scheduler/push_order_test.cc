@@ -30,7 +30,9 @@ class PushOrderTest : public testing::Test {
     now_ = now_ + absl::Seconds(1);
     return order_.OnReport(now_, last_progress_, NodeId(node));
   }
-  void Close(KeyId key, uint64_t first_open) { rounds_.RestoreClosed(key, ClosedRounds{Round(first_open), {}}); }
+  void Close(KeyId key, uint64_t first_open) {
+    rounds_.Rebind(now_, {Epoch(1), PolicyVersion(1), {{key, key, Round(first_open)}}, {}}, {});
+  }
 
   MeshJob mesh_{2};
   KeyTable keys_;

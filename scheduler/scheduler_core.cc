@@ -50,6 +50,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
 absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
   absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, overlay_.job, NodeNames(overlay_));
   if (!state.ok()) return state.status();
+  rounds_.Restore(std::exchange(state->rounds, {}));
   state_log_.Restore(*std::move(state), stored);
   context_.state_log = &state_log_;
   const JobRestorer restorer(state_log_.state());
@@ -76,7 +77,7 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   }
   if (absl::Status status = restorer.CheckSettings(overlay_); !status.ok()) return status;
   restorer.RestoreNodes(members_);
-  if (absl::Status status = restorer.RestoreRounds(keys_, rounds_); !status.ok()) return status;
+  if (absl::Status status = restorer.RestoreKeys(keys_, rounds_); !status.ok()) return status;
   absl::Status status =
       restorer.RestorePolicies(policies_.replanner().links().believed(), rounds_, policies_.publisher());
   if (!status.ok()) return status;
@@ -103,7 +104,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   ReviewStorage();
   if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
-    context_.outbox.PersistSnapshot(now, state_log_.TakeSnapshot());
+    context_.outbox.PersistSnapshot(now, state_log_.TakeSnapshot(rounds_.ledger()));
   }
   return context_.outbox.Take();
 }

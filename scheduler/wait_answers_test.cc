@@ -109,13 +109,13 @@ TEST_F(WaitAnswersTest, NamesTheLinkThatOnlySmallMessagesPass) {
 
 TEST_F(WaitAnswersTest, AClosedRoundIsOnItsWay) {
   mesh_.Start();
-  rounds_.RestoreClosed(kKey, ClosedRounds{Round(5), {}});
+  rounds_.Rebind(Timestamp(), {Epoch(1), PolicyVersion(1), {{kKey, kKey, Round(5)}}, {}}, {});
   EXPECT_EQ(Answer(kKey, Round(4)), "a result on its way");
 }
 
 TEST_F(WaitAnswersTest, ALateInitWaitsForParametersOfOthers) {
   mesh_.Start();
-  rounds_.RestoreClosed(kKey, ClosedRounds{Round(5), {}});
+  rounds_.Rebind(Timestamp(), {Epoch(1), PolicyVersion(1), {{kKey, kKey, Round(5)}}, {}}, {});
   EXPECT_EQ(Answer(kKey, Round(0)), "a result on its way");
   mesh_.overlay.aggregation.op = AggregationOp::kAdam;
   EXPECT_EQ(Answer(kKey, Round(0)), "its node to get the parameters from other members");

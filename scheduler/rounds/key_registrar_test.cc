@@ -171,7 +171,7 @@ TEST_F(KeyRegistrarTest, AMistakeThatAllHaveHeardOfMayBeMended) {
 
 TEST_F(KeyRegistrarTest, AnotherShapeOfAKeyInUseIsToldToTheAskerAlone) {
   keys_.Register(kA, {{"w", 10}}, rounds_);
-  rounds_.RestoreClosed(KeyId(1), ClosedRounds{Round(5), {}});
+  rounds_.Rebind(Timestamp(), {Epoch(1), PolicyVersion(1), {{KeyId(1), KeyId(1), Round(5)}}, {}}, {});
   mesh_.Forget();
   EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}, rounds_));
   EXPECT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));

@@ -1,6 +1,7 @@
 #include "scheduler/rounds/round_book.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
@@ -21,50 +22,6 @@ std::vector<PolicyAnswer::Binding>& BindingsFor(NodeId node, RoundOutcome& outco
 }
 
 }  // namespace
-
-bool RoundCloser::IsClosed(KeyId key, Round round) const {
-  const auto found = closed_.find(key);
-  return found != closed_.end() && found->second.Contains(round);
-}
-
-Round RoundCloser::FirstOpen(KeyId key) const {
-  const auto found = closed_.find(key);
-  return found == closed_.end() ? Round(0) : found->second.first_open;
-}
-
-Round RoundCloser::AfterClosed(KeyId key) const {
-  const auto found = closed_.find(key);
-  if (found == closed_.end()) return Round(0);
-  const std::set<Round>& beyond = found->second.beyond;
-  return beyond.empty() ? found->second.first_open : beyond.rbegin()->Next();
-}
-
-bool RoundCloser::Report(NodeId node, KeyId key, Round round, size_t member_count) {
-  BANYAN_CHECK(!IsClosed(key, round));
-  const auto position = tallies_.try_emplace({key, round}).first;
-  Tally& tally = position->second;
-  if (tally.reported.size() <= node.value()) tally.reported.resize(node.value() + 1, false);
-  if (!tally.reported[node.value()]) ++tally.reports;
-  tally.reported[node.value()] = true;
-  if (tally.reports < member_count) return false;
-  tallies_.erase(position);
-  closed_[key].Add(round);
-  return true;
-}
-
-const std::vector<bool>* RoundCloser::ReportersOf(KeyId key, Round round) const {
-  const auto found = tallies_.find({key, round});
-  return found == tallies_.end() ? nullptr : &found->second.reported;
-}
-
-void RoundCloser::AdvanceTo(KeyId key, Round open) {
-  if (open > FirstOpen(key)) closed_[key].AdvanceTo(open);
-}
-
-std::set<Round> RoundCloser::Beyond(KeyId key) const {
-  const auto found = closed_.find(key);
-  return found == closed_.end() ? std::set<Round>() : found->second.beyond;
-}
 
 RoundBook::RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease,
                      uint32_t rounds_in_flight)
@@ -98,19 +55,11 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   has_departed_ = false;
   const auto known = chunks_of_.find(plan.policy);
   UsePolicy(plan.policy, members.size(), known == chunks_of_.end() ? 0 : known->second);
-  closer_.RestartTallies();
+  // Another set of members reports what it holds.
+  tallies_.clear();
   digests_.Clear();
-  bindings_.Clear();
-  for (const EpochPlan::Frontier& run : plan.frontiers) {
-    for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) closer_.AdvanceTo(key, run.first_open);
-    pacer_.NoteOpen(run.first_open);
-  }
-  for (const EpochPlan::Binding& run : plan.bindings) {
-    for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
-      BANYAN_CHECK(bindings_.Restore(
-          {key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements, run.route}));
-    }
-  }
+  BANYAN_CHECK(ledger_.Rebind(plan));
+  for (const EpochPlan::Frontier& run : plan.frontiers) pacer_.NoteOpen(run.first_open);
   RoundOutcome outcome;
   UnparkAll(members, outcome);
   return outcome;
@@ -118,21 +67,31 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
 
 bool RoundBook::HasOtherRoutes() const {
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    const std::vector<BoundRounds> leases = bindings_.LeasesOf(key);
-    if (!leases.empty() && leases.back().route != RouteOf(key, leases.back().last_round)) return true;
+    const RoundLeases::Range leases = ledger_.leases().Of(key);
+    if (leases.empty()) continue;
+    const RoundLeases::Lease& last = std::prev(leases.end())->second;
+    if (last.route != RouteOf(key, last.last)) return true;
   }
   return false;
+}
+
+bool RoundBook::HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but) const {
+  const RoundLeases::Range leases = ledger_.leases().Of(key);
+  return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
+    const RoundLeases::Lease& lease = entry.second;
+    return lease.policy < policy && lease.last >= from && lease.route != but;
+  });
 }
 
 bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
   if (OldestPolicy() >= policy) return false;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     // Members ask one round ahead, and what they hold is closed a round later.
-    const Round soon(closer_.AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
-    if (bindings_.HasBelow(key, policy, soon)) return true;
+    const Round soon(AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
+    if (HasBelow(key, policy, soon)) return true;
     // Another route is wanted as soon as can be.
-    const Round next = closer_.AfterClosed(key).Next();
-    if (bindings_.HasOtherRoute(key, policy, next, RouteOf(key, next))) return true;
+    const Round next = AfterClosed(key).Next();
+    if (HasBelow(key, policy, next, RouteOf(key, next))) return true;
   }
   return false;
 }
@@ -143,8 +102,8 @@ CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     const auto of_key = begun.find(key);
     // What is closed was begun by all.
-    const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, closer_.AfterClosed(key));
-    if (!bindings_.HasBelow(key, cut.policy, from)) continue;
+    const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, AfterClosed(key));
+    if (!HasBelow(key, cut.policy, from)) continue;
     const KeyRoutes route = RouteOf(key, from);
     cut.rounds.push_back({key, from, route, ChunkOf(key, cut.policy, route)});
   }
@@ -155,14 +114,14 @@ std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
   const PolicyVersion policy = *std::exchange(cut_, std::nullopt);
   std::vector<KeyId> keys;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    if (bindings_.HasBelow(key, policy)) keys.push_back(key);
+    if (HasBelow(key, policy, Round(0))) keys.push_back(key);
   }
   for (const CutRecord::Entry& entry : cut.rounds) {
-    BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy, entry.route, entry.chunk_max_elements));
+    BANYAN_CHECK(ledger_.Cut(entry.key, entry.round, cut.policy, entry.route, entry.chunk_max_elements));
   }
   std::vector<PolicyAnswer::Binding> leases;
   for (const KeyId key : keys) {
-    for (const BoundRounds& lease : bindings_.LeasesOf(key)) leases.push_back(lease.ToAnswer());
+    for (const BoundRounds& lease : ledger_.OpenBindingsOf(key)) leases.push_back(lease.ToAnswer());
   }
   // Equal leases of consecutive keys follow each other, so that they travel as one.
   std::stable_sort(leases.begin(), leases.end(), [](const PolicyAnswer::Binding& a, const PolicyAnswer::Binding& b) {
@@ -173,24 +132,24 @@ std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
 
 std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
   std::vector<ClosedEverywhere::Entry> entries;
-  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    for (const Round round : closer_.Beyond(key)) entries.push_back({key, round});
+  for (const auto& [key, closed] : ledger_.closed()) {
+    for (const Round round : closed.beyond) entries.push_back({key, round});
   }
   return entries;
 }
 
 Round RoundBook::AfterLast(KeyId key) const {
-  const Round after = closer_.AfterClosed(key);
-  const std::vector<BoundRounds> leases = bindings_.LeasesOf(key);
-  return leases.empty() ? after : std::max(after, leases.back().last_round.Next());
+  const RoundLeases::Range leases = ledger_.leases().Of(key);
+  return leases.empty() ? AfterClosed(key) : std::max(AfterClosed(key), std::prev(leases.end())->second.last.Next());
 }
 
 std::vector<BoundRounds> RoundBook::OpenFrom(KeyId key, Round first) const {
   std::vector<BoundRounds> runs;
-  for (const BoundRounds& lease : bindings_.LeasesOf(key)) {
+  const ClosedRounds& closed = ledger_.ClosedOf(key);
+  for (const BoundRounds& lease : ledger_.OpenBindingsOf(key)) {
     bool is_run = false;
     for (Round round = std::max(lease.first_round, first); round <= lease.last_round; round = round.Next()) {
-      const bool is_open = !closer_.IsClosed(key, round);
+      const bool is_open = !closed.Contains(round);
       if (is_open && !is_run) {
         runs.push_back(lease);
         runs.back().first_round = round;
@@ -202,17 +161,13 @@ std::vector<BoundRounds> RoundBook::OpenFrom(KeyId key, Round first) const {
   return runs;
 }
 
-bool RoundBook::HasBegun() const {
-  if (bindings_.size() > 0) return true;
-  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    if (AfterLast(key) > Round(0)) return true;
-  }
-  return false;
-}
+bool RoundBook::HasBegun() const { return bindings() > 0 || !ledger_.closed().empty(); }
 
 bool RoundBook::HasReported(NodeId node, KeyId key, Round round) const {
-  const std::vector<bool>* const reporters = closer_.ReportersOf(key, round);
-  return reporters != nullptr && node.value() < reporters->size() && (*reporters)[node.value()];
+  const auto tally = tallies_.find({key, round});
+  if (tally == tallies_.end()) return false;
+  const std::vector<bool>& reported = tally->second.reported;
+  return node.value() < reported.size() && reported[node.value()];
 }
 
 RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& report) {
@@ -229,16 +184,10 @@ RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& r
   return outcome;
 }
 
-bool RoundBook::RestoreBinding(const BoundRounds& binding) {
-  if (!bindings_.Restore(binding)) return false;
-  pacer_.NoteLease(binding.last_round.value() - binding.first_round.value() + 1);
-  return true;
-}
-
-void RoundBook::RestoreClosed(KeyId key, const ClosedRounds& closed) {
-  pacer_.NoteOpen(closed.first_open);
-  closer_.Restore(key, closed);
-  bindings_.ForgetClosed(key, closed);
+void RoundBook::Restore(RoundLedger ledger) {
+  ledger_ = std::move(ledger);
+  for (const auto& [start, lease] : ledger_.leases()) pacer_.NoteLease(lease.last.value() - start.second.value() + 1);
+  for (const auto& [key, closed] : ledger_.closed()) pacer_.NoteOpen(closed.first_open);
 }
 
 std::string RoundBook::Describe(KeyId key, Round round) const {
@@ -250,7 +199,7 @@ std::string RoundBook::Describe(KeyId key, Round round) const {
 void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   if (!keys_->Contains(entry.key)) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round)));
-  } else if (closer_.IsClosed(entry.key, entry.round)) {
+  } else if (ledger_.ClosedOf(entry.key).Contains(entry.round)) {
     // A copy from before a reconnect: its sender has reported the round since.
   } else if (is_frozen_ || !InWindow(entry.key, entry.round)) {
     Park(node, entry, outcome);
@@ -260,7 +209,7 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
 }
 
 void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
-  const uint64_t open = closer_.FirstOpen(entry.key).value();
+  const uint64_t open = FirstOpen(entry.key).value();
   const uint64_t ahead = entry.round.value() - std::min(open, entry.round.value());
   if (parked_.size() >= kMaxParkedRequests) {
     if (!is_frozen_) forgotten_.insert(node);
@@ -275,19 +224,28 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
 }
 
 void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
-  std::optional<BoundRounds> binding = bindings_.Find(entry.key, entry.round);
+  std::optional<BoundRounds> binding = ledger_.Find(entry.key, entry.round);
   if (!binding.has_value() && has_departed_) return Park(node, entry, outcome);
   // All members hear of it when the cut is over.
   if (binding.has_value() && cut_.has_value() && binding->policy < *cut_) return;
   if (!binding.has_value()) {
-    const KeyRoutes route = RouteOf(entry.key, entry.round);
-    binding =
-        bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_, route, ChunkOf(entry.key, policy_, route));
+    binding = Bind(entry.key, entry.round);
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);
   const PolicyAnswer::Binding answer = binding->ToAnswer();
   if (answered.empty() || answered.back() != answer) answered.push_back(answer);
+}
+
+BoundRounds RoundBook::Bind(KeyId key, Round round) {
+  uint64_t last = round.value() + (round == Round(0) ? 0 : pacer_.length() - 1);
+  for (const auto& [start, lease] : ledger_.leases().Of(key)) {
+    if (start.second > round) last = std::min(last, start.second.value() - 1);
+  }
+  const KeyRoutes route = RouteOf(key, round);
+  const BoundRounds bound = {key, round, Round(last), policy_, Attempt(0), ChunkOf(key, policy_, route), route};
+  BANYAN_CHECK(ledger_.Bind(bound));
+  return bound;
 }
 
 void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
@@ -319,21 +277,26 @@ void RoundBook::Take(const ResultDigests::Differences& differences, RoundOutcome
 }
 
 bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome) {
-  if (closer_.IsClosed(key, round)) {
+  if (ledger_.ClosedOf(key).Contains(round)) {
     outcome.closed_before.push_back(ClosedEverywhere::Entry{key, round});
     return false;
   }
-  const std::optional<BoundRounds> binding = bindings_.Find(key, round);
+  const std::optional<BoundRounds> binding = ledger_.Find(key, round);
   if (!binding.has_value()) {
     outcome.rejections.push_back(absl::StrCat("a report that ", Describe(key, round), " is closed, which never began"));
     return false;
   }
-  if (closer_.Report(node, key, round, member_count_)) {
-    CountClosed(key, round, binding->route);
-    bindings_.Forget(key, round);
-    pacer_.NoteOpen(closer_.FirstOpen(key));
-    outcome.closed.push_back(ClosedEverywhere::Entry{key, round});
-  }
+  const auto position = tallies_.try_emplace({key, round}).first;
+  Tally& tally = position->second;
+  if (tally.reported.size() <= node.value()) tally.reported.resize(node.value() + 1, false);
+  if (!tally.reported[node.value()]) ++tally.reports;
+  tally.reported[node.value()] = true;
+  if (tally.reports < member_count_) return true;
+  tallies_.erase(position);
+  CountClosed(key, round, binding->route);
+  BANYAN_CHECK(ledger_.Close(key, round));
+  pacer_.NoteOpen(FirstOpen(key));
+  outcome.closed.push_back(ClosedEverywhere::Entry{key, round});
   return true;
 }
 
@@ -370,7 +333,7 @@ const std::string& RoundBook::NameOf(NodeId node) const {
 }
 
 bool RoundBook::InWindow(KeyId key, Round round) const {
-  return round.value() < closer_.FirstOpen(key).value() + window_rounds();
+  return round.value() < FirstOpen(key).value() + window_rounds();
 }
 
 }  // namespace banyan

@@ -1,5 +1,7 @@
 // The rounds of the job: binds each round of a key to a policy, answers the nodes that ask which one, and closes rounds
-// that all members have finished. While membership changes it is frozen. Thread-compatible; owned by the core.
+// that all members have finished. The first request fixes the answer for all (NETSTORM, section VII-A), until a cut
+// moves rounds that nobody has begun to a later policy. While membership changes it is frozen. Thread-compatible; owned
+// by the core.
 //
 // Invariants:
 // - In an epoch a round is bound once, to one policy, for all members. A cut binds rounds to a later one that no member
@@ -32,56 +34,15 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
-#include "scheduler/rounds/bindings.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/lease_pacer.h"
 #include "scheduler/rounds/result_digests.h"
 #include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_limits.h"
+#include "scheduler/state/round_ledger.h"
 #include "scheduler/state/state_record.h"
 
 namespace banyan {
-
-// Collects the members' reports that they hold all results of a round, and closes the round when the last one has come.
-// Thread-compatible; owned by RoundBook.
-//
-// Invariants:
-// - A round closes once, when all members have reported it.
-// - Only bound rounds are reported (RoundBook), which bounds the tallies.
-class RoundCloser {
- public:
-  bool IsClosed(KeyId key, Round round) const;
-  // Returns the oldest round of the key that is not closed everywhere.
-  Round FirstOpen(KeyId key) const;
-
-  // Returns the round after the last one of the key that is closed.
-  Round AfterClosed(KeyId key) const;
-
-  // Takes a node's report, and returns whether it was the last one, with which the round closes. Repeated reports of a
-  // node change nothing. REQUIRES: the round is not closed.
-  bool Report(NodeId node, KeyId key, Round round, size_t member_count);
-  // Returns which nodes have reported the round, by NodeId; nullptr before the first report and after the last.
-  const std::vector<bool>* ReportersOf(KeyId key, Round round) const;
-  // Forgets all reports of open rounds: another set of members reports what it holds.
-  void RestartTallies() { tallies_.clear(); }
-  // Closes all rounds of the key before `open`.
-  void AdvanceTo(KeyId key, Round open);
-  // Returns the rounds of the key that are closed although an earlier one is open.
-  std::set<Round> Beyond(KeyId key) const;
-  // Takes the closed rounds of a key from the state records.
-  void Restore(KeyId key, ClosedRounds closed) { closed_[key] = std::move(closed); }
-
-  size_t open_tallies() const { return tallies_.size(); }
-
- private:
-  struct Tally {
-    std::vector<bool> reported;  // by NodeId
-    size_t reports = 0;
-  };
-
-  std::map<KeyId, ClosedRounds> closed_;
-  std::map<std::pair<KeyId, Round>, Tally> tallies_;
-};
 
 // The outcome of a request or a report. A failure ends the job; the rest counts only without one.
 struct RoundOutcome {
@@ -160,31 +121,28 @@ class RoundBook {
   // DATA_LOSS.
   RoundOutcome Report(Timestamp now, NodeId node, const RoundsClosed& report);
 
-  // Takes a lease of the state records. False when it contradicts another one.
-  bool RestoreBinding(const BoundRounds& binding);
-  // Takes the closed rounds of a key, whose leases come before.
-  void RestoreClosed(KeyId key, const ClosedRounds& closed);
+  // Goes on with what the state records have led to.
+  void Restore(RoundLedger ledger);
+  const RoundLedger& ledger() const { return ledger_; }
 
   // Returns the oldest policy that governs an open round; the one in use if there is none.
-  PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
-  bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
-  Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
+  PolicyVersion OldestPolicy() const { return std::min(ledger_.leases().OldestPolicy().value_or(policy_), policy_); }
+  Round FirstOpen(KeyId key) const { return ledger_.ClosedOf(key).first_open; }
   // Returns the round after the last one of the key that is closed.
-  Round AfterClosed(KeyId key) const { return closer_.AfterClosed(key); }
+  Round AfterClosed(KeyId key) const { return ledger_.AfterClosed(key); }
   // Returns the round after the last one of the key that is bound or closed.
   Round AfterLast(KeyId key) const;
   // Returns the bound rounds of the key from `first` that are not closed, as runs of equal bindings, in order.
   std::vector<BoundRounds> OpenFrom(KeyId key, Round first) const;
-  std::vector<BoundRounds> LeasesUnder(PolicyVersion policy) const { return bindings_.LeasesUnder(policy); }
   // Returns whether any round has begun.
   bool HasBegun() const;
   // Returns whether the node has reported that it holds the result of an open round.
   bool HasReported(NodeId node, KeyId key, Round round) const;
   std::string Describe(KeyId key, Round round) const;
 
-  size_t bindings() const { return bindings_.size(); }
+  size_t bindings() const { return ledger_.leases().size(); }
   size_t parked() const { return parked_.size(); }
-  size_t open_tallies() const { return closer_.open_tallies(); }
+  size_t open_tallies() const { return tallies_.size(); }
 
  private:
   // By key, round and node, so that answers come in that order.
@@ -194,12 +152,21 @@ class RoundBook {
     NodeId node;
     friend auto operator<=>(const ParkedId&, const ParkedId&) = default;
   };
+  // Who has reported an open round.
+  struct Tally {
+    std::vector<bool> reported;  // by NodeId
+    size_t reports = 0;
+  };
 
   void RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   void Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   void AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   // Closes rounds of the entry's keys, and compares their results.
   void ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
+  // Binds the round, and those after it for as long as a lease is or up to the next bound one. Round 0 is bound singly.
+  BoundRounds Bind(KeyId key, Round round);
+  // Returns whether policies before `policy` govern rounds of the key from `from` on; with another route than `but`.
+  bool HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but = std::nullopt) const;
   // Takes the report of one key's round. Returns whether the round is open, or was until now.
   bool ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome);
   std::string Describe(const ResultDigests::Difference& difference) const;
@@ -233,8 +200,8 @@ class RoundBook {
   std::optional<PolicyVersion> cut_;
   uint64_t rounds_in_flight_;
   LeasePacer pacer_;
-  Bindings bindings_;
-  RoundCloser closer_;
+  RoundLedger ledger_;
+  std::map<std::pair<KeyId, Round>, Tally> tallies_;  // of bound rounds, which bounds them
   ResultDigests digests_;
   std::set<ParkedId> parked_;
   std::set<NodeId> forgotten_;  // requests of them have found no room there

@@ -110,7 +110,7 @@ TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {
   Ask(1, 0);
   EXPECT_THAT(Close(1, 0).closed, IsEmpty());
   EXPECT_THAT(Close(2, 0).closed, ElementsAre(ClosedEverywhere::Entry{kKey, Round(0)}));
-  EXPECT_FALSE(book_.IsBound(kKey, Round(0)));
+  EXPECT_FALSE(book_.ledger().Find(kKey, Round(0)).has_value());
   const RoundOutcome late = Ask(1, 0);
   EXPECT_THAT(late.answers, IsEmpty());
   EXPECT_THAT(late.rejections, IsEmpty());
@@ -220,8 +220,8 @@ TEST_F(RoundBookTest, BindsNothingNewAfterADeparture) {
   EXPECT_THAT(ahead.answers, IsEmpty());
   EXPECT_THAT(ahead.rejections, IsEmpty());
   EXPECT_TRUE(ahead.failure.ok());
-  EXPECT_TRUE(book_.IsBound(kKey, Round(1)));
-  EXPECT_FALSE(book_.IsBound(kKey, Round(2)));
+  EXPECT_TRUE(book_.ledger().Find(kKey, Round(1)).has_value());
+  EXPECT_FALSE(book_.ledger().Find(kKey, Round(2)).has_value());
 }
 
 TEST_F(RoundBookTest, WhileItIsFrozenRequestsWaitAndReportsAreOfThePast) {
@@ -269,22 +269,40 @@ TEST_F(RoundBookTest, SaysWhichRoundsAreOpenAndWhichAreClosedBeyond) {
 }
 
 TEST_F(RoundBookTest, RestoresBindingsAndClosedRounds) {
-  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(0), Round(0), PolicyVersion(4), Attempt(0)}));
-  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(1), Round(3), PolicyVersion(4), Attempt(0)}));
-  EXPECT_FALSE(book_.RestoreBinding({kKey, Round(3), Round(4), PolicyVersion(4), Attempt(0)}));
-  book_.RestoreClosed(kKey, ClosedRounds{Round(1), {}});
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind({kKey, Round(0), Round(0), PolicyVersion(4), Attempt(0)}));
+  EXPECT_TRUE(ledger.Bind({kKey, Round(1), Round(3), PolicyVersion(4), Attempt(0)}));
+  EXPECT_TRUE(ledger.RestoreClosed(kKey, ClosedRounds{Round(1), {}}));
+  book_.Restore(std::move(ledger));
   EXPECT_EQ(book_.FirstOpen(kKey), Round(1));
   EXPECT_EQ(Ask(1, 2).answers[0].bindings[0].last_round, Round(3));
 }
 
-TEST_F(RoundBookTest, ForgetsRestoredLeasesWhoseRoundsAreClosed) {
-  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(1), Round(3), PolicyVersion(2), Attempt(0)}));
-  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(4), Round(6), PolicyVersion(3), Attempt(0)}));
-  book_.RestoreClosed(kKey, ClosedRounds{Round(3), {Round(3), Round(5)}});
-  EXPECT_EQ(book_.bindings(), 1u);
-  EXPECT_FALSE(book_.IsBound(kKey, Round(3)));
-  EXPECT_TRUE(book_.IsBound(kKey, Round(4)));
-  EXPECT_EQ(book_.OldestPolicy(), PolicyVersion(3));
+TEST_F(RoundBookTest, RoundsThatCloseOutOfOrderOpenNoneBefore) {
+  for (const uint64_t round : {0, 1}) Ask(1, round);
+  for (const int node : {1, 1, 2}) Close(node, 1);
+  EXPECT_EQ(book_.FirstOpen(kKey), Round(0));
+  EXPECT_EQ(book_.AfterClosed(kKey), Round(2));
+  EXPECT_EQ(book_.open_tallies(), 0u);
+  Close(1, 0);
+  EXPECT_THAT(Close(1, 0).closed, IsEmpty()) << "said again";
+  EXPECT_THAT(Close(2, 0).closed, SizeIs(1));
+  EXPECT_EQ(book_.FirstOpen(kKey), Round(2));
+  EXPECT_EQ(book_.FirstOpen(KeyId(2)), Round(0));
+}
+
+TEST(RoundBookLeaseTest, ALeaseEndsBeforeTheNextOneAndRound0HasOneOfItsOwn) {
+  KeyTable keys(65536);
+  ASSERT_TRUE(keys.Register({"w", 10}).ok());
+  RoundBook book(&keys, {"n1"}, absl::Minutes(1), 1);
+  book.UsePolicy(PolicyVersion(4), 1);
+  const auto lease_of = [&](uint64_t round) {
+    const BoundRounds bound = book.Request(Timestamp(), NodeId(1), {{{kKey, Round(round)}}}).new_bindings.at(0);
+    return std::pair(bound.first_round.value(), bound.last_round.value());
+  };
+  EXPECT_EQ(lease_of(0), std::pair(0ul, 0ul));
+  EXPECT_EQ(lease_of(5), std::pair(5ul, 4 + LeasePacer::kFirstLease));
+  EXPECT_EQ(lease_of(2), std::pair(2ul, 4ul));
 }
 
 }  // namespace

@@ -8,10 +8,10 @@
 namespace banyan {
 namespace {
 
-// Adds one record after the other.
+// Adds one record after the other. What they say of rounds goes into `rounds`; nowhere without it.
 class Replay {
  public:
-  explicit Replay(RecoveredState& state) : state_(state) {}
+  Replay(RecoveredState& state, RoundLedger* rounds) : state_(state), rounds_(rounds) {}
 
   absl::Status operator()(TermRecord record) {
     if (record.term <= state_.last_term) return absl::DataLossError("a term that does not rise");
@@ -48,7 +48,7 @@ class Replay {
 
   absl::Status operator()(const BindingsRecord& record) {
     for (const BoundRounds& binding : record.bindings) {
-      if (!HasKey(binding.key) || !HasPolicy(binding.policy) || !state_.rounds.Bind(binding)) {
+      if (!HasKey(binding.key) || !HasPolicy(binding.policy) || !Book(&RoundLedger::Bind, binding)) {
         return absl::DataLossError("a binding that contradicts others");
       }
     }
@@ -59,7 +59,7 @@ class Replay {
     if (!HasPolicy(record.policy)) return absl::DataLossError("a cut without its policy");
     for (const CutRecord::Entry& entry : record.rounds) {
       if (!HasKey(entry.key) ||
-          !state_.rounds.Cut(entry.key, entry.round, record.policy, entry.route, entry.chunk_max_elements)) {
+          !Book(&RoundLedger::Cut, entry.key, entry.round, record.policy, entry.route, entry.chunk_max_elements)) {
         return absl::DataLossError("a cut of rounds that no earlier policy governs, or that have closed");
       }
     }
@@ -68,7 +68,7 @@ class Replay {
 
   absl::Status operator()(const ClosedRecord& record) {
     for (const ClosedEverywhere::Entry& entry : record.rounds) {
-      if (!state_.rounds.Close(entry.key, entry.round))
+      if (!Book(&RoundLedger::Close, entry.key, entry.round))
         return absl::DataLossError("the end of a round that is not open");
     }
     return absl::OkStatus();
@@ -92,7 +92,7 @@ class Replay {
     state_.policies.clear();
     state_.overlay.reset();
     state_.keys.clear();
-    state_.rounds = RoundLedger();
+    if (rounds_ != nullptr) *rounds_ = RoundLedger();
     state_.next_barrier = 0;
     state_.members.clear();
     state_.removed_nodes.clear();
@@ -128,7 +128,7 @@ class Replay {
     for (const EpochPlan::Binding& binding : record.bindings) {
       if (!HasKey(binding.first_key) || !HasKey(binding.last_key)) return absl::DataLossError("a plan of unknown keys");
     }
-    if (!state_.rounds.Rebind(record)) return absl::DataLossError("a plan that contradicts itself");
+    if (!Book(&RoundLedger::Rebind, record)) return absl::DataLossError("a plan that contradicts itself");
     state_.planned_epoch = record.epoch;
     state_.plan_policy = record.policy;
     return absl::OkStatus();
@@ -174,7 +174,7 @@ class Replay {
       return absl::DataLossError("a summary that knows less than what comes before it");
     }
     for (const auto& [key, closed] : record.closed) {
-      if (!HasKey(key) || !state_.rounds.RestoreClosed(key, closed)) {
+      if (!HasKey(key) || !Book(&RoundLedger::RestoreClosed, key, closed)) {
         return absl::DataLossError("a summary of rounds that contradicts others");
       }
     }
@@ -198,6 +198,11 @@ class Replay {
            std::equal(policy.members.begin(), policy.members.end(), state_.members.begin(), state_.members.end(),
                       [](NodeId node, const EpochMember& member) { return node == member.node; });
   }
+  // Changes the ledger; true where none is kept.
+  template <typename Change, typename... Arguments>
+  bool Book(Change change, const Arguments&... what) {
+    return rounds_ == nullptr || (rounds_->*change)(what...);
+  }
   bool HasKey(KeyId key) const { return key.value() >= 1 && key.value() <= state_.keys.size(); }
   bool HasPolicy(PolicyVersion version) const {
     return std::any_of(state_.policies.rbegin(), state_.policies.rend(),
@@ -205,6 +210,7 @@ class Replay {
   }
 
   RecoveredState& state_;
+  RoundLedger* const rounds_;
 };
 
 // Checks that the record is of this job.
@@ -242,19 +248,23 @@ constexpr size_t kMostBindingsOfARecord = size_t{1} << 16;
 
 }  // namespace
 
-void RecoveredState::RetirePolicies() {
+void RecoveredState::RetirePolicies(const RoundLedger& open) {
   if (policies.empty()) return;
   const PolicyVersion newest = policies.back().policy.version;
-  const PolicyVersion oldest = std::min(rounds.OldestPolicy().value_or(newest), newest);
+  const PolicyVersion oldest = std::min(open.leases().OldestPolicy().value_or(newest), newest);
   std::erase_if(policies, [oldest](const PolicyRecord& record) { return record.policy.version < oldest; });
 }
 
 absl::Status ApplyStateRecord(StateRecord record, RecoveredState& state) {
-  return std::visit(Replay(state), std::move(record));
+  return std::visit(Replay(state, &state.rounds), std::move(record));
+}
+
+absl::Status ApplyButRounds(StateRecord record, RecoveredState& state) {
+  return std::visit(Replay(state, nullptr), std::move(record));
 }
 
 std::string MakeSnapshot(RecoveredState state) {
-  state.RetirePolicies();
+  state.RetirePolicies(state.rounds);
   std::vector<std::string> records;
   const auto add = [&records](const StateRecord& record) { records.push_back(EncodeStateRecord(record)); };
   if (state.last_term > Term(0)) add(TermRecord{state.last_term, state.job});
@@ -298,7 +308,7 @@ absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, c
     return absl::DataLossError(
         "the records have a running job without members, as earlier releases wrote them; begin with a new state");
   }
-  state.RetirePolicies();
+  state.RetirePolicies(state.rounds);
   return state;
 }
 

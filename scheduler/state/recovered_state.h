@@ -43,14 +43,16 @@ struct RecoveredState {
   bool is_running() const { return !policies.empty(); }
   // Returns whether a change of the running job's membership was under way.
   bool is_changing() const { return is_running() && planned_epoch < last_epoch; }
-  // Forgets the policies that govern no open round, but for the newest.
-  void RetirePolicies();
+  // Forgets the policies that govern no round of `open`, but for the newest.
+  void RetirePolicies(const RoundLedger& open);
 
   friend bool operator==(const RecoveredState&, const RecoveredState&) = default;
 };
 
 // Takes the record into the state. DATA_LOSS says how it contradicts those before; the state is then void.
 absl::Status ApplyStateRecord(StateRecord record, RecoveredState& state);
+// As that, but for what it says of rounds, which is checked against keys and policies alone.
+absl::Status ApplyButRounds(StateRecord record, RecoveredState& state);
 
 // Makes the shortest history that leads to `state`, as one snapshot.
 std::string MakeSnapshot(RecoveredState state);

@@ -12,7 +12,7 @@ using ::testing::IsEmpty;
 
 constexpr KeyId kKey = KeyId(3);
 
-RoundLedger::Binding Lease(uint64_t first, uint64_t last, uint64_t policy = 1) {
+BoundRounds Lease(uint64_t first, uint64_t last, uint64_t policy = 1) {
   return {kKey, Round(first), Round(last), PolicyVersion(policy), Attempt(0)};
 }
 
@@ -22,13 +22,13 @@ TEST(RoundLedgerTest, ALeaseGoesWithItsLastOpenRound) {
   EXPECT_TRUE(ledger.Bind(Lease(3, 3, 5)));
   EXPECT_TRUE(ledger.Close(kKey, Round(2)));
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(1, 2, 4), Lease(3, 3, 5)));
-  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(4));
+  EXPECT_EQ(ledger.leases().OldestPolicy(), PolicyVersion(4));
   EXPECT_TRUE(ledger.Close(kKey, Round(1)));
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(3, 3, 5)));
-  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(5));
+  EXPECT_EQ(ledger.leases().OldestPolicy(), PolicyVersion(5));
   EXPECT_TRUE(ledger.Close(kKey, Round(3)));
   EXPECT_THAT(ledger.OpenBindings(), IsEmpty());
-  EXPECT_FALSE(ledger.OldestPolicy().has_value());
+  EXPECT_FALSE(ledger.leases().OldestPolicy().has_value());
 }
 
 TEST(RoundLedgerTest, ACutGivesTheRestToALaterPolicy) {
@@ -39,7 +39,7 @@ TEST(RoundLedgerTest, ACutGivesTheRestToALaterPolicy) {
   EXPECT_TRUE(ledger.Cut(kKey, Round(3), PolicyVersion(6)));
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(1, 2, 4), Lease(3, 9, 6), Lease(10, 12, 6)));
   EXPECT_TRUE(ledger.Close(kKey, Round(2)));
-  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(6));
+  EXPECT_EQ(ledger.leases().OldestPolicy(), PolicyVersion(6));
   EXPECT_TRUE(ledger.Cut(kKey, Round(3), PolicyVersion(7)));
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(3, 9, 7), Lease(10, 12, 7)));
   EXPECT_TRUE(ledger.Close(kKey, Round(4)));
@@ -50,6 +50,51 @@ TEST(RoundLedgerTest, ACutGivesTheRestToALaterPolicy) {
   EXPECT_FALSE(ledger.Cut(kKey, Round(13), PolicyVersion(8))) << "nothing is bound there";
   EXPECT_FALSE(ledger.Cut(kKey, Round(5), PolicyVersion(7))) << "no earlier policy governs anything";
   EXPECT_FALSE(ledger.Cut(KeyId(4), Round(5), PolicyVersion(8)));
+}
+
+TEST(RoundLedgerTest, WhatIsCutKeepsItsAttemptAndTakesNewChunks) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind({kKey, Round(1), Round(9), PolicyVersion(3), Attempt(2), 100}));
+  EXPECT_TRUE(ledger.Bind({kKey, Round(10), Round(12), PolicyVersion(4), Attempt(0)}));
+  EXPECT_TRUE(ledger.Bind({kKey, Round(13), Round(14), PolicyVersion(5), Attempt(0)}));
+  EXPECT_TRUE(ledger.Cut(kKey, Round(4), PolicyVersion(5)));
+  EXPECT_THAT(ledger.OpenBindingsOf(kKey),
+              ElementsAre(BoundRounds{kKey, Round(1), Round(3), PolicyVersion(3), Attempt(2), 100},
+                          BoundRounds{kKey, Round(4), Round(9), PolicyVersion(5), Attempt(2), 0},
+                          BoundRounds{kKey, Round(10), Round(12), PolicyVersion(5), Attempt(0), 0},
+                          BoundRounds{kKey, Round(13), Round(14), PolicyVersion(5), Attempt(0), 0}));
+  for (uint64_t round = 1; round <= 3; ++round) EXPECT_TRUE(ledger.Close(kKey, Round(round)));
+  EXPECT_EQ(ledger.leases().OldestPolicy(), PolicyVersion(5));
+  EXPECT_EQ(ledger.leases().size(), 3u);
+  EXPECT_FALSE(ledger.Cut(kKey, Round(4), PolicyVersion(5))) << "nothing is left to move";
+}
+
+TEST(RoundLedgerTest, ACutAfterTheLastRoundMovesNothingAndOneAtTheOldestOpenRoundAll) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind(Lease(1, 4, 3)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(1)));
+  EXPECT_FALSE(ledger.Cut(kKey, Round(5), PolicyVersion(5)));
+  EXPECT_EQ(ledger.leases().OldestPolicy(), PolicyVersion(3));
+  EXPECT_TRUE(ledger.Cut(kKey, Round(2), PolicyVersion(5), PrecisionRoute::kLowBit, 4000));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(BoundRounds{kKey, Round(2), Round(4), PolicyVersion(5), Attempt(0),
+                                                             4000, PrecisionRoute::kLowBit}));
+  for (uint64_t round = 2; round <= 4; ++round) EXPECT_TRUE(ledger.Close(kKey, Round(round)));
+  EXPECT_EQ(ledger.leases().size(), 0u);
+}
+
+TEST(RoundLedgerTest, ARestoredLeaseGoesWhenAllItsRoundsAreClosed) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind(Lease(1, 3, 2)));
+  EXPECT_TRUE(ledger.Bind(Lease(4, 6, 3)));
+  EXPECT_TRUE(ledger.RestoreClosed(kKey, ClosedRounds{Round(4), {Round(5)}}));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(4, 6, 3)));
+  EXPECT_EQ(ledger.Find(kKey, Round(3)), std::nullopt);
+  EXPECT_EQ(ledger.Find(kKey, Round(5)), Lease(4, 6, 3));
+  EXPECT_EQ(ledger.ClosedOf(kKey).first_open, Round(4));
+  EXPECT_EQ(ledger.AfterClosed(kKey), Round(6));
+  EXPECT_EQ(ledger.AfterClosed(KeyId(9)), Round(0));
+  EXPECT_TRUE(ledger.Close(kKey, Round(4)));
+  EXPECT_EQ(ledger.ClosedOf(kKey).first_open, Round(6));
 }
 
 TEST(RoundLedgerTest, RefusesWhatContradicts) {
@@ -105,7 +150,7 @@ TEST(RoundLedgerTest, OpenLeasesAndClosedRoundsBringItBack) {
     }
     first = last + 1;
     RoundLedger restored;
-    for (const RoundLedger::Binding& binding : ledger.OpenBindings()) EXPECT_TRUE(restored.Bind(binding));
+    for (const BoundRounds& binding : ledger.OpenBindings()) EXPECT_TRUE(restored.Bind(binding));
     for (const auto& [key, closed] : ledger.closed()) EXPECT_TRUE(restored.RestoreClosed(key, closed));
     ASSERT_EQ(restored, ledger);
   }

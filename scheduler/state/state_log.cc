@@ -35,7 +35,7 @@ void StateLog::Restore(RecoveredState state, const StoredRecords& stored) {
 }
 
 std::string StateLog::Append(const StateRecord& record) {
-  BANYAN_CHECK(ApplyStateRecord(record, state_).ok());
+  BANYAN_CHECK(ApplyButRounds(record, state_).ok());
   std::string bytes = EncodeStateRecord(record);
   tail_bytes_ += bytes.size() + kRecordOverheadBytes;
   tail_entries_ += EntriesIn(record);
@@ -47,9 +47,12 @@ bool StateLog::IsSnapshotDue() const {
          tail_entries_ > std::max(kMostTailEntries, kEntriesPerKey * state_.keys.size());
 }
 
-std::string StateLog::TakeSnapshot() {
-  state_.RetirePolicies();
-  std::string snapshot = MakeSnapshot(state_);
+std::string StateLog::TakeSnapshot(const RoundLedger& rounds) {
+  state_.RetirePolicies(rounds);
+  RecoveredState whole = state_;
+  // A job that is over leaves none.
+  if (whole.is_running()) whole.rounds = rounds;
+  std::string snapshot = MakeSnapshot(std::move(whole));
   snapshot_bytes_ = snapshot.size();
   tail_bytes_ = 0;
   tail_entries_ = 0;

@@ -2,7 +2,8 @@
 // bounded however long a job runs. Thread-compatible; owned by the core.
 //
 // Invariants:
-// - state() is what a restart would recover once all records so far are durable.
+// - state() is what a restart would recover once all records so far are durable, but for the rounds: RoundBook has
+//   their ledger, and changes it as it makes the records.
 // - Records after the last snapshot amount to kTailFactor times its bytes, or to least_tail_bytes, before another is
 //   due. A short record may speak of many keys: so that a restart stays fast, another is due as well when records have
 //   spoken of kMostTailEntries rounds of keys, or of kEntriesPerKey of each key.
@@ -27,13 +28,13 @@ class StateLog {
 
   explicit StateLog(size_t least_tail_bytes = kLeastTailBytes) : least_tail_bytes_(least_tail_bytes) {}
 
-  // Begins with what `stored` has led to.
+  // Begins with what `stored` has led to, but for the rounds.
   void Restore(RecoveredState state, const StoredRecords& stored);
   // Takes a record of the scheduler's own, and returns its encoding, which is to be made durable.
   std::string Append(const StateRecord& record);
   bool IsSnapshotDue() const;
-  // Returns the snapshot that takes the place of all records so far.
-  std::string TakeSnapshot();
+  // Returns the snapshot that takes the place of all records so far, which have led to these `rounds`.
+  std::string TakeSnapshot(const RoundLedger& rounds);
 
   const RecoveredState& state() const { return state_; }
 
