@@ -89,8 +89,19 @@ void Outbox::SendUrgent(ConnectionId connection, Message message) {
 }
 
 void Outbox::DropHeld() {
-  std::erase_if(held_, [](const Held& held) { return std::holds_alternative<banyan::Send>(held.action); });
-  held_bytes_ = 0;
+  DropHeld([](const Message& message) {
+    return !std::holds_alternative<OperatorReply>(message) && !std::holds_alternative<TracePiece>(message) &&
+           !std::holds_alternative<TraceEnd>(message);
+  });
+}
+
+void Outbox::DropHeld(absl::FunctionRef<bool(const Message&)> is_void) {
+  std::erase_if(held_, [&](const Held& held) {
+    const auto* send = std::get_if<banyan::Send>(&held.action);
+    if (send == nullptr || !is_void(send->message)) return false;
+    held_bytes_ -= held.bytes;
+    return true;
+  });
 }
 
 std::set<ConnectionId> Outbox::CloseHeld() {
@@ -99,7 +110,7 @@ std::set<ConnectionId> Outbox::CloseHeld() {
     const auto* send = std::get_if<banyan::Send>(&held.action);
     if (send != nullptr) closed.insert(send->connection);
   }
-  DropHeld();
+  DropHeld([](const Message&) { return true; });
   for (const ConnectionId connection : closed) Close(connection);
   return closed;
 }

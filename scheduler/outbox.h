@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -54,9 +55,11 @@ class Outbox {
   RecordId last_record() const { return last_record_; }
   // Returns since when the oldest record that is not durable has been on its way; kNever without one.
   Timestamp waits_since() const { return pending_.empty() ? kNever : pending_.begin()->second; }
-  // Forgets the messages that wait: the job has failed and they mean nothing any more.
+  // Forgets the messages that wait: the job has failed and they mean nothing any more. Answers to operators stay, since
+  // nobody else tells them what came of their orders.
   void DropHeld();
-  // Forgets them and closes the connections that they were for, which it returns: who dials again is told anew.
+  // Forgets all that wait and closes the connections that they were for, which it returns: who dials again is told
+  // anew.
   std::set<ConnectionId> CloseHeld();
   size_t held_messages() const { return held_.size(); }
   // About the memory that they take.
@@ -77,6 +80,8 @@ class Outbox {
 
   void Add(Timestamp now, std::string bytes, bool is_snapshot);
   void HoldOrEmit(Action action);
+  // Forgets the messages that wait and that `is_void`.
+  void DropHeld(absl::FunctionRef<bool(const Message&)> is_void);
 
   RecordId last_record_;
   std::map<RecordId, Timestamp> pending_;  // since when

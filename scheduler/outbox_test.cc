@@ -114,6 +114,32 @@ TEST(OutboxTest, ForgetsWhatIsHeld) {
   EXPECT_THAT(SentBy(outbox), IsEmpty());
 }
 
+TEST(OutboxTest, AnswersToOperatorsOutliveTheOthersUntilTheirConnectionsAreClosed) {
+  Outbox outbox;
+  const auto hold = [&outbox] {
+    outbox.Send(ConnectionId(2), OperatorReply{true, "n3 is removed"});
+    outbox.Send(ConnectionId(3), TraceEnd{Round(1), Round(2), {}});
+    outbox.Send(kConnection, Numbered(1));
+  };
+  outbox.Persist(Timestamp(), "a");
+  hold();
+  outbox.DropHeld();
+  EXPECT_EQ(outbox.held_messages(), 2u);
+  EXPECT_GT(outbox.held_bytes(), 0u);
+  outbox.Take();
+  outbox.Persisted(RecordId(1));
+  EXPECT_EQ(outbox.held_bytes(), 0u);
+  const Actions actions = outbox.Take();
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_EQ(std::get<OperatorReply>(std::get<Send>(actions[0]).message).text, "n3 is removed");
+  EXPECT_TRUE(std::holds_alternative<TraceEnd>(std::get<Send>(actions[1]).message));
+  outbox.Persist(Timestamp(), "b");
+  hold();
+  outbox.DropHeld();
+  EXPECT_EQ(outbox.CloseHeld(), (std::set<ConnectionId>{ConnectionId(2), ConnectionId(3)}));
+  EXPECT_EQ(outbox.held_bytes(), 0u);
+}
+
 TEST(OutboxTest, ClosesTheConnectionsForWhichMessagesWait) {
   Outbox outbox;
   outbox.Persist(Timestamp(), "a");

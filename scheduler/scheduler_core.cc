@@ -489,6 +489,9 @@ void SchedulerCore::OnSlowStorage() {
     return;
   }
   context_.outbox.DropHeld();
+  if (!context_.outbox.has_room()) {
+    for (const ConnectionId connection : context_.outbox.CloseHeld()) On(ConnectionDown{connection});
+  }
   if (job_.phase() == JobPhase::kFailed) members_.Broadcast(job_.MakeJobFailed());
 }
 

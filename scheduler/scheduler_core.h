@@ -241,7 +241,8 @@ class SchedulerCore : public Protocol {
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
   void End();
   // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
-  // again and hear how things are then; or forgets what else there is to say of the job's end.
+  // again and hear how things are then. When the job is over it forgets what else there is to say to nodes, and closes
+  // connections of operators alone, if their answers are too many.
   void OnSlowStorage();
   // Says that the storage of the state stands, and that it goes on. To be called after each step.
   void ReviewStorage();

@@ -551,6 +551,46 @@ TEST(SchedulerFailureTest, DiskThatStandsStillAfterTheEndHoldsLittle) {
   EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kUnavailable);
 }
 
+// Nobody else tells an operator what came of an order.
+TEST(SchedulerFailureTest, AnswersToOperatorsOutliveTheEndAndASlowStorage) {
+  SchedulerOptions options;
+  options.most_held_bytes = 100'000;
+  SchedulerHarness harness(MeshOverlay(3), options);
+  harness.StartJob(3);
+  harness.persists = false;
+  harness.Receive(kOperator, RemoveNode{"n3"});
+  harness.Receive(kOperator, VetoLowBit{});
+  harness.Receive(kOperator, StopJob{"enough"});
+  const size_t held = harness.core().TableSizes().at("held");
+  size_t most_held = held;
+  for (int i = 0; i < 2000; ++i) {
+    harness.Receive(1, SchedulerHarness::JoinOf(1));
+    most_held = std::max(most_held, harness.core().TableSizes().at("held"));
+  }
+  EXPECT_GT(most_held, held + 10);
+  EXPECT_LT(most_held, 2000u) << "what waits for nodes was forgotten";
+  EXPECT_THAT(harness.Sent<OperatorReply>(kOperator), IsEmpty());
+  harness.PersistWaiting();
+  const std::vector<OperatorReply> replies = harness.Sent<OperatorReply>(kOperator);
+  ASSERT_THAT(replies, SizeIs(3));
+  EXPECT_TRUE(replies[0].accepted);
+  EXPECT_THAT(replies[0].text, HasSubstr("n3 is removed"));
+  EXPECT_THAT(replies[2].text, HasSubstr("is over for all its nodes"));
+  EXPECT_EQ(FailureOf(harness, 2).reason, "stopped by an operator: enough");
+}
+
+TEST(SchedulerFailureTest, AnswersToOperatorsAreBoundedAfterTheEndToo) {
+  SchedulerOptions options;
+  options.most_held_bytes = 100'000;
+  SchedulerHarness harness(MeshOverlay(2), options);
+  harness.StartJob(2);
+  harness.persists = false;
+  for (int i = 0; i < 2000; ++i) harness.Receive(kOperator, StopJob{"enough"});
+  EXPECT_LT(harness.core().TableSizes().at("held"), 1500u);
+  harness.PersistWaiting();
+  EXPECT_EQ(FailureOf(harness, 2).reason, "stopped by an operator: enough");
+}
+
 TEST(SchedulerFailureTest, AFailureIsToldOnceItIsDurable) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
