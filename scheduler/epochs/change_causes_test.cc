@@ -1,8 +1,7 @@
-#include "scheduler/epochs/change_causes.h"
-
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/epochs/epoch_changer.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {

@@ -15,6 +15,9 @@
 namespace banyan {
 namespace {
 
+// A change of a thousand members is told in few words.
+constexpr size_t kMostReasonsTold = 8;
+
 // Until all that take part in a round have seen what is wrong with it.
 constexpr absl::Duration kVerdictDelay = absl::Seconds(1);
 
@@ -483,6 +486,35 @@ std::string EpochChanger::WaitsFor() const {
     if (names.size() < kMaxWaitingForNames) names.push_back(parts_.members->NameOf(node));
   }
   return absl::StrCat("reports of ", absl::StrJoin(names, ", "), " are missing");
+}
+
+// ---- causes ----
+
+std::string ChangeCauses::Causes::Describe() const {
+  const size_t told = std::min(reasons.size(), kMostReasonsTold);
+  const std::string text = absl::StrJoin(reasons.begin(), reasons.begin() + static_cast<std::ptrdiff_t>(told), "; ");
+  return told == reasons.size() ? text : absl::StrCat(text, "; and ", reasons.size() - told, " more");
+}
+
+void ChangeCauses::FallOut(Timestamp now, NodeId node, const std::string& why) {
+  if (IsFalling(node)) return;
+  Add(now, why);
+  causes_->fallen.insert(node);
+}
+
+void ChangeCauses::Add(Timestamp now, const std::string& why) {
+  if (!causes_.has_value()) causes_ = Causes{now, {}, {}};
+  std::vector<std::string>& reasons = causes_->reasons;
+  if (std::find(reasons.begin(), reasons.end(), why) == reasons.end()) reasons.push_back(why);
+}
+
+Timestamp ChangeCauses::NextDeadline() const {
+  return causes_.has_value() ? causes_->since + kMembershipBatch : kNever;
+}
+
+std::optional<ChangeCauses::Causes> ChangeCauses::Take(Timestamp now) {
+  if (now < NextDeadline()) return std::nullopt;
+  return TakeAll();
 }
 
 }  // namespace banyan

@@ -17,6 +17,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -24,11 +25,9 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
-#include "scheduler/epochs/change_causes.h"
 #include "scheduler/epochs/departure.h"
 #include "scheduler/epochs/epoch_history.h"
 #include "scheduler/epochs/epoch_reports.h"
-#include "scheduler/epochs/lost_workers.h"
 #include "scheduler/epochs/suspicions.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
@@ -42,6 +41,67 @@
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
+
+// Collects why membership must change: who falls out, and what else makes a new epoch. Causes that come within
+// kMembershipBatch of the first are one change. Time is handed in. Thread-compatible; owned by EpochChanger.
+class ChangeCauses {
+ public:
+  struct Causes {
+    Timestamp since;  // of the first
+    std::set<NodeId> fallen;
+    std::vector<std::string> reasons;  // in the order in which they came, each once
+
+    // One text for logs, nodes and operators.
+    std::string Describe() const;
+  };
+
+  // Notes that the member is gone because of `why`.
+  void FallOut(Timestamp now, NodeId node, const std::string& why);
+  // Notes another reason, which makes nobody fall out.
+  void Add(Timestamp now, const std::string& why);
+
+  bool IsFalling(NodeId node) const { return causes_.has_value() && causes_->fallen.count(node) > 0; }
+  // When Take has causes to give; kNever without one.
+  Timestamp NextDeadline() const;
+  // Returns all causes when they are due.
+  std::optional<Causes> Take(Timestamp now);
+  // Returns all causes now.
+  std::optional<Causes> TakeAll() { return std::exchange(causes_, std::nullopt); }
+  void Clear() { causes_.reset(); }
+
+ private:
+  std::optional<Causes> causes_;
+};
+
+// Which nodes have said that no worker of theirs speaks for them, so that the log has it once. Thread-compatible; owned
+// by EpochChanger.
+//
+// Invariants:
+// - A node says so again with each report that it sends while that is so: a report without it ends the state.
+class LostWorkers {
+ public:
+  // Notes what a node says; true when that is new.
+  bool Note(NodeId node, const std::string& what) {
+    Said& said = said_[node];
+    said.is_said_again = true;
+    return std::exchange(said.what, what) != what;
+  }
+  // Notes a report, which comes before what it leads to.
+  void OnReport(NodeId node) {
+    const auto said = said_.find(node);
+    if (said == said_.end()) return;
+    if (!std::exchange(said->second.is_said_again, false)) said_.erase(said);
+  }
+  void Forget(NodeId node) { said_.erase(node); }
+
+ private:
+  struct Said {
+    std::string what;
+    bool is_said_again = false;  // since the last report
+  };
+
+  std::map<NodeId, Said> said_;
+};
 
 class EpochChanger {
  public:

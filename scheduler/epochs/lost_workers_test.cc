@@ -1,6 +1,5 @@
-#include "scheduler/epochs/lost_workers.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/epochs/epoch_changer.h"
 
 namespace banyan {
 namespace {

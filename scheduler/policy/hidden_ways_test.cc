@@ -1,8 +1,7 @@
-#include "scheduler/policy/hidden_ways.h"
-
 #include <initializer_list>
 
 #include "gtest/gtest.h"
+#include "scheduler/policy/replanner.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,6 @@
-#include "scheduler/policy/least_delays.h"
-
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "scheduler/policy/replanner.h"
 
 namespace banyan {
 namespace {

@@ -14,28 +14,31 @@
 #ifndef BANYAN_SCHEDULER_POLICY_REPLANNER_H_
 #define BANYAN_SCHEDULER_POLICY_REPLANNER_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "awareness/windowed_minimum.h"
+#include "core/check.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "proto/precision/precision_report.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/policy/formulation.h"
-#include "scheduler/policy/hidden_ways.h"
-#include "scheduler/policy/least_delays.h"
 #include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/plan_computation.h"
 #include "scheduler/policy/policy_trial.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/policy/round_times.h"
-#include "scheduler/policy/sent_bits.h"
 #include "scheduler/policy/traffic_log.h"
 #include "scheduler/rounds/key_table.h"
 #include "topology/inference/shared_ways.h"
@@ -46,6 +49,122 @@
 #include "topology/policy.h"
 
 namespace banyan {
+
+// How wide elements are on their way now, whatever codecs and precision routes make of them: what nodes have sent of
+// rounds lately, beside the floats that it stands for. Thread-compatible; owned by Replanner.
+class SentBits {
+ public:
+  // Of what a node has sent before, each report with news keeps this part.
+  static constexpr double kKept = 0.8;
+
+  // Takes what a node has sent since it began.
+  void Accept(NodeId node, const PrecisionReport::Traffic& sent) {
+    Node& known = nodes_[node];
+    // Another start of the node counts from zero.
+    if (sent.full_bytes < known.last.full_bytes) known = Node();
+    const double full_bytes = static_cast<double>(sent.full_bytes - known.last.full_bytes);
+    if (full_bytes <= 0) return;
+    known.sent_bytes =
+        kKept * known.sent_bytes + (static_cast<double>(sent.sent_bytes) - static_cast<double>(known.last.sent_bytes));
+    known.full_bytes = kKept * known.full_bytes + full_bytes;
+    known.last = sent;
+  }
+  // Returns the mean over what all nodes have sent; `otherwise` while that is nothing.
+  double PerElement(double otherwise) const {
+    double sent_bytes = 0;
+    double full_bytes = 0;
+    for (const auto& [id, node] : nodes_) {
+      sent_bytes += node.sent_bytes;
+      full_bytes += node.full_bytes;
+    }
+    return full_bytes > 0 ? kFloatBits * sent_bytes / full_bytes : otherwise;
+  }
+
+ private:
+  static constexpr double kFloatBits = 32;  // which full_bytes count of an element
+
+  struct Node {
+    PrecisionReport::Traffic last;
+    double sent_bytes = 0;
+    double full_bytes = 0;
+  };
+  std::map<NodeId, Node> nodes_;
+};
+
+// Keeps the least delay between two nodes that was measured of late, in either direction. Thread-compatible; owned by
+// Replanner.
+//
+// Why: what goes by way of others shows in delays alone (topology/inference/shared_ways.h), by a twentieth and less.
+// Links that are busy all the time measure more than that too much; somewhere in these minutes they were not.
+class LeastDelays {
+ public:
+  // A path that became longer counts as such after this time at the latest.
+  static constexpr absl::Duration kWindow = absl::Minutes(10);
+
+  // A delay was measured between `a` and `b`. REQUIRES: `now` is not before the `now` of the call before.
+  void Note(Timestamp now, NodeId a, NodeId b, absl::Duration delay) {
+    if (delay <= absl::ZeroDuration()) return;
+    least_.try_emplace(std::minmax(a, b), kWindow).first->second.Add(now, delay);
+  }
+  void Forget() { least_.clear(); }
+
+  // Returns `view` with these delays, where there are any.
+  NetworkView In(const NetworkView& view) const {
+    std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+    for (NetworkLink& link : links) {
+      const auto found = least_.find(std::minmax(link.from, link.to));
+      if (found != least_.end()) link.delay = *found->second.least();
+    }
+    absl::StatusOr<NetworkView> made = view.WithLinks(std::move(links));
+    BANYAN_CHECK(made.ok());
+    return *std::move(made);
+  }
+
+ private:
+  std::map<std::pair<NodeId, NodeId>, WindowedMinimum> least_;
+};
+
+// Decides whether plans take links for going by way of others (topology/inference/shared_ways.h). Thread-compatible;
+// owned by Replanner.
+//
+// Why: delays alone find such ways in networks that have none. So they are looked for only where rounds take longer
+// than promised although links are known by now, and given up for good where that makes them slower.
+//
+// Invariants:
+// - What was refuted is not suspected again until Forget.
+class HiddenWays {
+ public:
+  // The first rounds find out what links carry, and take long for that. So do later ones that are faster than all
+  // before by this factor.
+  static constexpr uint64_t kFirstJudged = 3;
+  static constexpr double kStillFaster = 0.95;
+  // Rounds take so many times as long as promised, one after the other, when links share what nobody knows of.
+  static constexpr double kBrokenPromise = 1.2;
+  static constexpr uint64_t kBrokenRounds = 2;
+  // Plans that know of ways have so many rounds to become adopted. Most of so many after these must be about as fast as
+  // the fastest without: to give up what is true costs more than to keep what changes nothing.
+  static constexpr uint64_t kUnjudged = 3;
+  static constexpr uint64_t kTried = 5;
+  static constexpr double kAsFast = 1.05;
+
+  // Notes that a round took `took` where `promised` was promised (0: nothing was). Numbers `ended` ascend; one that
+  // came before says nothing new.
+  void OnRound(uint64_t ended, absl::Duration took, absl::Duration promised);
+  // Starts anew: another overlay.
+  void Forget() { *this = HiddenWays(); }
+
+  // Returns whether plans take links for going by way of others.
+  bool are_suspected() const { return suspected_at_ > 0 && !is_refuted_; }
+
+ private:
+  uint64_t ended_ = 0;         // the last one's number
+  uint64_t rounds_ = 0;        // that were noted
+  uint64_t broken_ = 0;        // promises, one after the other
+  uint64_t suspected_at_ = 0;  // of rounds_; 0: never
+  bool is_refuted_ = false;
+  absl::Duration fastest_without_ = absl::InfiniteDuration();
+  uint64_t slower_ = 0;  // of the rounds that were tried
+};
 
 // Work for the compute pool, whose result is handed to OnPlanFinished.
 struct PlanRequest {

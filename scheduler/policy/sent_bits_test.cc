@@ -1,6 +1,5 @@
-#include "scheduler/policy/sent_bits.h"
-
 #include "gtest/gtest.h"
+#include "scheduler/policy/replanner.h"
 
 namespace banyan {
 namespace {
