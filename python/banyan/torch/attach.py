@@ -98,6 +98,7 @@ class Attachment:
         self._is_ddp = isinstance(model, DistributedDataParallel)
         self._model: Any = model
         self._inner: torch.nn.Module = self._model.module if self._is_ddp else model
+        _refuse_ddp_inside(self._inner)
         named = trained(self._inner)
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
@@ -122,7 +123,8 @@ class Attachment:
         warn_of_fixed_tensors(job, name, self._inner)
         self._init_running_means()
         self._weight_sent: Optional[Ticket] = None  # of the step that is under way
-        self._started: Dict[int, Tuple[Operation, torch.Tensor]] = {}  # with the gradient, which it writes
+        # With the gradient, which it writes, and what torch's count of its changes is then.
+        self._started: Dict[int, Tuple[Operation, torch.Tensor, int]] = {}
         self._unhook: List[Callable[[], None]] = []
         if self._is_ddp:
             self._register_ddp()
@@ -324,21 +326,31 @@ class Attachment:
         return hook
 
     def _on_gradient(self, parameter: torch.nn.Parameter) -> None:
-        if not self._is_synchronised:
-            return
         if id(parameter) in self._started:
             raise FailedPrecondition(
-                f"{self._names[id(parameter)][0]}: a second backward() before wait(); accumulate under no_sync()"
+                f"{self._names[id(parameter)][0]}: a second backward() before wait(), while the gradient of the first is on its "
+                "way. Where it was another model's, whose backward came through this one: requires_grad_(False) here for that "
+                "time, or that one under no_sync() of this. Where you accumulate: all but the last under no_sync(). Where a layer "
+                "is reversible or a checkpoint's: the whole backward under no_sync(). After an error: skip()"
             )
+        if not self._is_synchronised:
+            return
         assert parameter.grad is not None
-        self._started[id(parameter)] = (self._start(parameter, parameter.grad), parameter.grad)
+        self._begin_sending(parameter, parameter.grad)
+
+    def _begin_sending(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+        # A weight multiplies it, and a result that is written to it counts as one change; what is staged comes later.
+        ours = (self._weight is not None) + (not self._stager.takes(gradient))
+        version = gradient._version + ours
+        self._started[id(parameter)] = (self._start(parameter, gradient), gradient, version)
 
     def wait(self, timeout: Optional[float] = None) -> None:
         """Waits until the gradients are those of the job; parameters without one take part with zeros.
 
-        What has become of a parameter's gradient since backward() does not count. A parameter that was frozen since
-        attach() keeps none, where no site has one. Raises Timeout after `timeout` seconds for one of them: wait again.
-        Not needed with DistributedDataParallel.
+        Between backward() and this call gradients are on their way: one that is replaced or dropped is the job's all the same,
+        and one that is changed in place raises FailedPrecondition, here. A parameter that was frozen since attach() keeps
+        none, where no site has one. Raises Timeout after `timeout` seconds for one of them: wait again. Not needed with
+        DistributedDataParallel.
         """
         if self._is_ddp:
             return
@@ -346,18 +358,28 @@ class Attachment:
         for parameter in self._parameters:
             if id(parameter) not in self._started:
                 gradient = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
-                self._started[id(parameter)] = (self._start(parameter, gradient), gradient)
-        for started, _ in self._started.values():
+                self._begin_sending(parameter, gradient)
+        for started, _, _ in self._started.values():
             started.wait(timeout)
         if self._weight_sent is not None:
             self._weight_sent.wait(timeout)
+        changed: List[str] = []
         for parameter in self._parameters:
-            _, gradient = self._started[id(parameter)]
+            _, gradient, version = self._started[id(parameter)]
+            if gradient._version != version and _is_alone(gradient):
+                changed.append(self._names[id(parameter)][0])
             self._take(parameter, gradient)
             is_frozen = not parameter.requires_grad and not gradient.any()
             parameter.grad = None if is_frozen else gradient
         self._started.clear()
         self._weight_sent = None
+        if changed:
+            raise FailedPrecondition(
+                f"{changed[0]}: its gradient was changed between backward() and wait(), while it was on its way, so that sites "
+                f"may have got other numbers ({len(changed)} of {len(self._parameters)} parameters). Call wait() first, and then "
+                "clip, scale, unscale, add noise or zero; where a DistributedDataParallel is inside of what attach() was given, "
+                "give that itself"
+            )
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -381,12 +403,28 @@ class Attachment:
         self._unhook.clear()
 
 
+def _is_alone(tensor: torch.Tensor) -> bool:
+    """Tells whether a tensor has its memory for itself. Others' changes count as its own where it is a part of theirs."""
+    storage = getattr(tensor, "untyped_storage", tensor.storage)()  # as torch 2 calls it
+    return storage.nbytes() == tensor.numel() * tensor.element_size()
+
+
 def _refuse_twice(job: Session, named: Sequence[Named]) -> None:
     """Refuses parameters that are attached already: each round would take the other's result for its gradient."""
     for attachment in list(job._attachments):
         for name, each in named:
             if id(each) in attachment._names:
                 raise FailedPrecondition(f"{name}: this parameter is attached already; detach() that attachment first")
+
+
+def _refuse_ddp_inside(model: torch.nn.Module) -> None:
+    """Refuses a DistributedDataParallel that is not the model itself: it copies gradients over those that are on their way."""
+    for name, module in model.named_modules():
+        if isinstance(module, DistributedDataParallel):
+            raise InvalidArgument(
+                f"expected a DistributedDataParallel itself, or none, got {type(model).__name__} with one inside ({name}); call "
+                f"attach(job, model.{name})"
+            )
 
 
 def _refuse_sparse(model: torch.nn.Module) -> None:
