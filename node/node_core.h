@@ -196,6 +196,9 @@ class NodeCore : public Protocol,
     if (joined_.has_value()) joined_->network->OnConnectFailed(step, failed.connection, failed.reason);
   }
   void Handle(StepContext&, ConnectionAccepted&) {}
+  void Handle(StepContext&, PacketsOvertook& overtook) {
+    if (joined_.has_value()) joined_->network->OnOvertook(overtook.connection, overtook.times);
+  }
   void Handle(StepContext& step, DeadlineReached&);
   void Handle(StepContext& step, WorkerCalled& called);
   void Handle(StepContext& step, StateCalled& called) {

@@ -708,6 +708,8 @@ struct NodeReport {
     bool is_blocked = false;  // small messages pass, large ones do not
     uint64_t cut_chunks = 0;  // that left the queue without their last frames
     uint64_t cut_bytes = 0;   // that they lacked
+    // How often packets have overtaken each other, as far as the kernel has seen.
+    uint64_t overtakings = 0;
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {
@@ -794,6 +796,7 @@ void Fields(Visitor& v, NodeReport::Link& m) {
   v(8, "is_blocked", m.is_blocked);
   v(9, "cut_chunks", m.cut_chunks);
   v(10, "cut_bytes", m.cut_bytes);
+  v(11, "overtakings", m.overtakings);
 }
 
 template <typename Visitor>

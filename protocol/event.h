@@ -3,6 +3,7 @@
 #ifndef BANYAN_PROTOCOL_EVENT_H_
 #define BANYAN_PROTOCOL_EVENT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <variant>
@@ -59,6 +60,12 @@ struct ConnectionAccepted {
   std::string public_key;  // with which it came in, as listed; empty where keys are not asked for
 };
 
+// Packets of a connection that this core asked for have overtaken each other on their way.
+struct PacketsOvertook {
+  ConnectionId connection;
+  uint64_t times = 0;  // as the kernel has seen since the last such event
+};
+
 // NextDeadline() has passed.
 struct DeadlineReached {};
 
@@ -84,9 +91,9 @@ struct RecordPersisted {
 // The process was asked to end (SIGTERM, Ctrl-C). Answered in the end by a Stop action.
 struct StopRequested {};
 
-using AnyEvent =
-    std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached, WorkerCalled,
-                 StateCalled, ComputationFinished, RecordPersisted, StopRequested, ConnectFailed, ConnectionAccepted>;
+using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
+                              WorkerCalled, StateCalled, ComputationFinished, RecordPersisted, StopRequested,
+                              ConnectFailed, ConnectionAccepted, PacketsOvertook>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Event : AnyEvent {

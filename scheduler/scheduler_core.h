@@ -110,6 +110,7 @@ class SchedulerCore : public Protocol {
   void On(const ConnectionUp&) {}  // the scheduler opens none
   void On(const ConnectionDown& event);
   void On(const ConnectFailed&) {}
+  void On(const PacketsOvertook&) {}
   void On(const ConnectionAccepted& event) { members_.NoteOrigin(event); }
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers

@@ -191,6 +191,7 @@ void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const N
   json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes).Name("busy_share").Number(traffic.busy_share);
   json.Name("renewals").Integer(traffic.renewals).Name("blocked").Boolean(traffic.is_blocked);
   json.Name("cut_chunks").Integer(traffic.cut_chunks).Name("cut_bytes").Integer(traffic.cut_bytes);
+  json.Name("overtakings").Integer(traffic.overtakings);
   if (entry.reported.has_value()) WriteMeasurement(*entry.reported, json);
   json.EndObject();
 }

@@ -95,7 +95,8 @@ struct StatusSources {
 // rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),
 //   `renewals` (connections that were made anew because nothing passed), `blocked` (small messages pass, large ones do
-//   not), `cut_chunks` and `cut_bytes` (that they lacked as they left the queue)}], and once measured
+//   not), `cut_chunks` and `cut_bytes` (that they lacked as they left the queue), `overtakings` (of packets, as far as
+//   the sender's kernel has seen)}], and once measured
 //   `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried

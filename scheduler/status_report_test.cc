@@ -117,9 +117,9 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","insecure":false,"member":false},)"
           R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","insecure":false,"member":false}],)"
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0,"overtakings":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"links_left_out":0,"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0,"overtakings":0}],"links_left_out":0,"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsWhoIsReachedWithoutKeys) {
@@ -154,6 +154,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].busy_share = 0.875;
   report.links[0].renewals = 4;
   report.links[0].is_blocked = true;
+  report.links[0].overtakings = 12;
   report.memory = {{"results", 64}};
   report.not_finite = {{KeyId(9), 3, Round(12)}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(0)}};
@@ -179,7 +180,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(
       json,
       HasSubstr(
-          R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875,"renewals":4,"blocked":true)"));
+          R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875,"renewals":4,"blocked":true,"cut_chunks":0,"cut_bytes":0,"overtakings":12)"));
   EXPECT_THAT(
       json,
       HasSubstr(

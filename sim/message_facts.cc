@@ -375,6 +375,9 @@ struct EventTextVisitor {
   std::string operator()(const ConnectionAccepted& e) const {
     return absl::StrCat(Describe(e.connection), " accepted from ", e.host);
   }
+  std::string operator()(const PacketsOvertook& e) const {
+    return absl::StrCat(Describe(e.connection), " packets overtook each other ", e.times, " times");
+  }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
   std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
   std::string operator()(const StateCalled& e) const { return absl::StrCat("worker, state ", e.call.index()); }

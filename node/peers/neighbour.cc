@@ -56,7 +56,8 @@ NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {
           renewals,
           link.stall_watch().is_blocked(),
           counters.cut_chunks,
-          counters.cut_bytes};
+          counters.cut_bytes,
+          overtakings};
 }
 
 }  // namespace banyan

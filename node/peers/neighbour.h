@@ -50,6 +50,7 @@ struct Neighbour {
   std::optional<Timestamp> unreachable_since = {};
   bool is_out_of_reach = false;  // for so long that it was said
   uint64_t renewals = 0;         // connections that were made anew because nothing passed
+  uint64_t overtakings = 0;      // of packets on their way there
 
   PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
   double busy_share = 0;                 // the part of the last round in which a chunk was on its way

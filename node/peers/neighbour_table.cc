@@ -157,6 +157,11 @@ void NeighbourTable::OnConnectFailed(StepContext& step, ConnectionId connection,
            absl::StrCat("cannot reach ", neighbour.slice.name, " at ", neighbour.slice.address, ": ", reason));
 }
 
+void NeighbourTable::OnOvertook(ConnectionId connection, uint64_t times) {
+  const auto entry = outbound_.find(connection);
+  if (entry != outbound_.end()) neighbours_.at(entry->second).overtakings += times;
+}
+
 bool NeighbourTable::BecomesUnreachable(Neighbour& neighbour, Timestamp now) const {
   const bool is_wanted = neighbour.newest_policy >= oldest_policy_;
   const bool is_out = is_wanted && !neighbour.control.is_up() && neighbour.unreachable_since.has_value() &&

@@ -96,6 +96,8 @@ class NeighbourTable {
   Neighbour* OnConnectionDown(StepContext& step, ConnectionId connection);
   // Notes why a connection to a neighbour is not made.
   void OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason);
+  // Counts packets that have overtaken each other on their way to a neighbour.
+  void OnOvertook(ConnectionId connection, uint64_t times);
   // Returns true, once for each policy that names it anew, when a neighbour could not be reached for kUnreachableAfter
   // while a live policy names it.
   bool BecomesUnreachable(Neighbour& neighbour, Timestamp now) const;

@@ -235,6 +235,15 @@ TEST_F(NeighbourTableTest, AConnectionThatCarriesNothingIsMadeAnew) {
   EXPECT_THAT(Renewed(2), IsEmpty());
 }
 
+TEST_F(NeighbourTableTest, OvertakingsOfAllConnectionsToANeighbourAreReported) {
+  AddNeighbours();
+  table_.OnOvertook(kFirstData, 3);
+  table_.OnOvertook(kFirstControl, 1);
+  table_.OnOvertook(kInbound, 7);
+  EXPECT_EQ(At(2).Report(/*is_measured=*/false, now_).overtakings, 4u);
+  EXPECT_EQ(At(3).Report(/*is_measured=*/false, now_).overtakings, 0u);
+}
+
 TEST_F(NeighbourTableTest, AControlConnectionWhoseHeartbeatsAreNotEchoedIsMadeAnew) {
   AddNeighbours();
   now_ = now_ + config_.heartbeat;

@@ -117,6 +117,7 @@ class PeerNetwork {
   void OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason) {
     neighbours_.OnConnectFailed(step, connection, reason);
   }
+  void OnOvertook(ConnectionId connection, uint64_t times) { neighbours_.OnOvertook(connection, times); }
   void OnMessage(StepContext& step, MessageReceived received);
   // Notes that what came on `connection` does not decode. A neighbour of whom the same comes twice would send it for
   // ever, and is lost.

@@ -86,8 +86,8 @@ NodeReport SampleReport() {
   NodeReport report;
   report.workers_attached = 2;
   report.rejected_messages = 3;
-  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement(), 3, true, 44, 555000},
-                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement(), 1, true, 1, 7}};
+  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement(), 3, true, 44, 555000, 6},
+                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement(), 1, true, 1, 7, 8}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
   report.progress = {{KeyId(1), Round(17), Round(18)},
                      {KeyId(2), Round(17), Round(18)},

@@ -61,6 +61,7 @@ class TestingProtocol : public Protocol {
   }
   void On(Timestamp, ConnectFailed&, Actions&) {}
   void On(Timestamp, ConnectionAccepted&, Actions&) {}
+  void On(Timestamp, PacketsOvertook&, Actions&) {}
   void On(Timestamp now, DeadlineReached&, Actions& actions) {
     if (on_deadline) on_deadline(now, actions);
   }

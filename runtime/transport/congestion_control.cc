@@ -49,6 +49,7 @@ void CongestionRenewal::Watch(int fd, Timestamp now) {
   round_trip_at_ = now;
   shortest_round_trip_ = absl::InfiniteDuration();
   look_after_ = kLookEvery;
+  overtakings_ = told_overtakings_ = 0;
 }
 
 bool CongestionRenewal::OnSend(Timestamp now, double pace_bps) {
@@ -85,6 +86,7 @@ void CongestionRenewal::LookAtRoundTrip(Timestamp now) {
   if (getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return;
   shortest_round_trip_ = std::min(shortest_round_trip_, absl::Microseconds(info.tcpi_rtt));
   remembered_round_trip_ = absl::Microseconds(info.tcpi_min_rtt);
+  overtakings_ = info.tcpi_reord_seen;
 }
 
 bool CongestionRenewal::IsMisled() const {

@@ -3,7 +3,9 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_CONGESTION_CONTROL_H_
 #define BANYAN_RUNTIME_TRANSPORT_CONGESTION_CONTROL_H_
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -67,11 +69,13 @@ class CongestionRenewal {
   // Restarts the connection if it is time to; to be called before each send. `pace_bps` is infinite for none. Returns
   // whether the connection was restarted.
   bool OnSend(Timestamp now, double pace_bps);
+  // Returns how often packets have overtaken each other since the last call, as far as the kernel has seen.
+  uint32_t TakeOvertakings() { return overtakings_ - std::exchange(told_overtakings_, overtakings_); }
 
  private:
   bool IsIdle() const;
   bool HasForgotten(double pace_bps) const;
-  // Notes how long round trips take.
+  // Notes how long round trips take, and what overtakes.
   void LookAtRoundTrip(Timestamp now);
   bool IsMisled() const;
   // Restarts the connection unless it is misled. Returns whether it was restarted.
@@ -86,6 +90,8 @@ class CongestionRenewal {
   absl::Duration shortest_round_trip_ = absl::InfiniteDuration();
   absl::Duration remembered_round_trip_ = absl::ZeroDuration();
   absl::Duration look_after_ = kLookEvery;
+  uint32_t overtakings_ = 0;
+  uint32_t told_overtakings_ = 0;
 };
 
 }  // namespace banyan

@@ -87,6 +87,9 @@ class OutboundConnection {
   // Returns whether the other end has taken bytes a moment ago, as far as the kernel knows.
   bool Moves() const;
 
+  // Returns how often packets have overtaken each other on their way there since the last call.
+  uint64_t TakeOvertakings() { return renewal_.TakeOvertakings(); }
+
   // Returns whether the key of the other end is still one that it may have. True without keys.
   bool IsTrusted() const;
 

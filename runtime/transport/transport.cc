@@ -174,6 +174,9 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
     if (!Decode(id, std::move(received), now, events)) return Drop(id, connection, now, events);
   }
   if (now >= connection.retry_at()) connection.Retry(now);
+  if (const uint64_t times = connection.TakeOvertakings(); times > 0) {
+    events.emplace_back(PacketsOvertook{id, times});
+  }
   if (std::optional<std::string> failure = connection.TakeFailure()) {
     events.emplace_back(ConnectFailed{id, *std::move(failure)});
   }

@@ -42,8 +42,11 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
   MetricFamily blocked = Make("link_blocked", "1 while small messages pass and large ones do not.");
   MetricFamily cut =
       Make("link_cut_bytes_total", "What chunks lacked that were cut as they left the queue.", Kind::kCounter);
+  MetricFamily overtakings =
+      Make("link_overtakings_total", "Packets that overtook others, as the kernel has seen.", Kind::kCounter);
   for (const NodeReport::Link& link : from.report.links) {
     const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
+    overtakings.Add(labels, static_cast<double>(link.overtakings));
     renewals.Add(labels, static_cast<double>(link.renewals));
     blocked.Add(labels, link.is_blocked ? 1 : 0);
     cut.Add(labels, static_cast<double>(link.cut_bytes));
@@ -52,7 +55,7 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
     resent.Add(labels, static_cast<double>(link.resent_bytes));
     auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
   }
-  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked, &cut})
+  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked, &cut, &overtakings})
     families.push_back(std::move(*family));
 }
 

@@ -90,6 +90,7 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   report.last_sync = {3, 1000, absl::Milliseconds(250)};
   report.links = {{NodeId(2), 1000, 100, 10, 0.5, LinkMeasurement{}}, {NodeId(3), 2000, 200, 20, 0, std::nullopt}};
   report.links[0].renewals = 6;
+  report.links[1].overtakings = 9;
   report.links[0].is_blocked = true;
   report.links[0].measurement->rate_bps = 38e6;
   report.links[0].measurement->delay = absl::Milliseconds(15);
@@ -117,6 +118,8 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
               ElementsAre(Sample{{{"to", "n2"}}, 0.5}, Sample{{{"to", "3"}}, 0}));
   EXPECT_THAT(Find(families, "link_renewals_total").samples,
               ElementsAre(Sample{{{"to", "n2"}}, 6}, Sample{{{"to", "3"}}, 0}));
+  EXPECT_THAT(Find(families, "link_overtakings_total").samples,
+              ElementsAre(Sample{{{"to", "n2"}}, 0}, Sample{{{"to", "3"}}, 9}));
   EXPECT_THAT(Find(families, "link_blocked").samples, ElementsAre(Sample{{{"to", "n2"}}, 1}, Sample{{{"to", "3"}}, 0}));
   EXPECT_THAT(Find(families, "link_rate_bits_per_second").samples,
               ElementsAre(Sample{{{"to", "n2"}, {"source", "primary"}}, 38e6}));

@@ -139,6 +139,7 @@ StatusView::Link ParseLink(const JsonValue& object) {
   link.renewals = Get<uint64_t>(object, "renewals");
   link.cut_chunks = Get<uint64_t>(object, "cut_chunks");
   link.cut_bytes = Get<uint64_t>(object, "cut_bytes");
+  link.overtakings = Get<uint64_t>(object, "overtakings");
   link.is_blocked = Get<bool>(object, "blocked");
   return link;
 }
@@ -285,6 +286,18 @@ void AppendRenewals(const StatusView& status, std::string& text) {
   }
 }
 
+// Links whose packets overtake each other often enough to matter.
+void AppendOvertakings(const StatusView& status, std::string& text) {
+  constexpr uint64_t kBytesPerNotable = 1'000'000;  // some 700 packets
+  for (const StatusView::Link& link : status.links) {
+    if (link.overtakings * kBytesPerNotable <= link.sent_bytes) continue;
+    absl::StrAppendFormat(&text,
+                          "%s > %s: packets overtook each other %d times, as over a bundle of links, which may "
+                          "cost rate\n",
+                          link.from, link.to, link.overtakings);
+  }
+}
+
 // Links that carry less than they were given.
 void AppendCuts(const StatusView& status, std::string& text) {
   for (const StatusView::Link& link : status.links) {
@@ -333,6 +346,7 @@ void AppendLinks(const StatusView& status, bool shows_all, std::string& text) {
     absl::StrAppend(&text, "the scheduler leaves out ", status.links_left_out, " others, which do less\n");
   }
   AppendRenewals(status, text);
+  AppendOvertakings(status, text);
   AppendCuts(status, text);
 }
 

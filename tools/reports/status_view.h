@@ -77,6 +77,7 @@ struct StatusView {
     bool is_blocked = false;
     uint64_t cut_chunks = 0;  // that left the queue without their last frames
     uint64_t cut_bytes = 0;
+    uint64_t overtakings = 0;  // of packets
   };
   // A cap of a host, inferred from what its links carry together.
   struct Inferred {

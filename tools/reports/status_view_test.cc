@@ -121,9 +121,23 @@ TEST(StatusViewTest, ShowsNodesAndLinks) {
     EXPECT_THAT(text, Not(HasSubstr(absent)));
 }
 
+TEST(StatusViewTest, ShowsWherePacketsOvertakeEachOtherOften) {
+  StatusView status;
+  status.links.resize(2);
+  status.links[0].from = status.links[1].to = "n1";
+  status.links[0].to = status.links[1].from = "n2";
+  for (StatusView::Link& link : status.links) link.sent_bytes = 10'000'000;
+  status.links[0].overtakings = 11;
+  status.links[1].overtakings = 10;  // one in a megabyte is nothing
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text,
+              HasSubstr("\nn1 > n2: packets overtook each other 11 times, as over a bundle of links, which may "));
+  EXPECT_THAT(text, Not(HasSubstr("n2 > n1: packets")));
+}
+
 constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epoch":1,"policy":4,"nodes":[],
   "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
-  "resent_bytes":0,"auxiliary_bytes":1000000,"renewals":3,"blocked":true,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
+  "resent_bytes":0,"auxiliary_bytes":1000000,"renewals":3,"blocked":true,"overtakings":2,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
   "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"predicted_round_seconds":2.5,"policy_reason":"a change of n1 > n2",
   "live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";

@@ -53,6 +53,7 @@ export function linkFacts(link: Link): [string, string][] {
     ["sent", format.bytes(link.bytes)],
   ];
   if (link.cut_bytes > 0) facts.push(["trimmed", format.bytes(link.cut_bytes)]);
+  if (link.overtakings > 0) facts.push(["packets that overtook others", format.count(link.overtakings)]);
   if (link.blocked) facts.push(["blocked", "large messages do not pass"]);
   return facts;
 }

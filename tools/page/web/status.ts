@@ -40,6 +40,7 @@ export interface Link {
   blocked: boolean;
   cut_chunks: number;
   cut_bytes: number;
+  overtakings: number;
 }
 
 export interface Tree {
