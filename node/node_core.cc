@@ -13,7 +13,6 @@
 #include "node/policy_book.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/scheduler_client.h"
-#include "node/state/state_outlet.h"
 #include "node/transcript/transcript_recorder.h"
 #include "node/transcript/transcript_replayer.h"
 #include "node/votes/vote_computations.h"
@@ -87,76 +86,6 @@ void EarlyCalls::Refuse(StepContext& step, const WorkerCall& call, const absl::S
   step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
 }
 
-// ---- between the workers' training states and the other parts ----
-
-// Connects the StateExchange with the scheduler, the network and the workers. Thread-compatible; owned by its NodeCore.
-class NodeCore::StateLink : public StateOutlet {
- public:
-  explicit StateLink(NodeCore& core) : core_(core) {}
-
-  void TellScheduler(StepContext& step, Message message) override;
-  void SendOnRoute(StepContext& step, Message message) override;
-  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
-  void Ask(StepContext& step, StateTask task) override;
-  void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
-  std::vector<KeysPushed> PushedBy(WorkerId worker) const override {
-    return core_.joined_->desk->fetching().PushedBy(worker);
-  }
-  bool HasState(WorkerId worker) const override { return core_.joined_->desk->fetching().HasState(worker); }
-  bool HasMissedNothing(WorkerId worker) const override {
-    return core_.joined_->desk->fetching().HasMissedNothing(worker);
-  }
-  std::vector<WorkerId> Beginners() const override { return core_.joined_->desk->fetching().Beginners(); }
-  void Abstain(StepContext& step, WorkerId worker) override { core_.joined_->desk->Fetch(step, worker); }
-  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override {
-    core_.joined_->desk->AbstainUntil(step, pushed);
-  }
-  void AbstainFromAll(StepContext& step) override { core_.joined_->desk->AbstainFromAll(step); }
-  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override {
-    return core_.joined_->desk->fetching().HasResultsOf(pushed);
-  }
-  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override {
-    core_.joined_->desk->BeginAfter(step, worker, pushed);
-  }
-  void BeginAnywhere(StepContext& step, WorkerId worker) override { core_.joined_->desk->BeginAnywhere(step, worker); }
-
- private:
-  NodeCore& core_;
-};
-
-void NodeCore::StateLink::TellScheduler(StepContext& step, Message message) {
-  // What is lost is said again with the next join.
-  if (core_.scheduler_.joined()) core_.scheduler_.Send(step, std::move(message));
-}
-
-void NodeCore::StateLink::SendOnRoute(StepContext& step, Message message) {
-  std::visit(
-      [&](auto& concrete) {
-        if constexpr (requires { concrete.route; }) core_.joined_->network->SendOn(step, std::move(concrete));
-      },
-      message);
-}
-
-void NodeCore::StateLink::SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  const PolicySlice* slice = core_.book_.newest_slice();
-  // The joiner asks again when there is a way.
-  if (slice == nullptr || !core_.joined_->network->IsNeighbour(message.route.receiver())) return;
-  message.policy = slice->version;
-  message.id.epoch = core_.epochs_.begun();
-  message.source_incarnation = core_.options_.incarnation;
-  core_.joined_->network->SendChunk(step, std::move(message), std::move(payload));
-}
-
-void NodeCore::StateLink::Ask(StepContext& step, StateTask task) {
-  step.actions.emplace_back(std::in_place_type<AskWorker>, AskWorker{std::move(task)});
-}
-
-void NodeCore::StateLink::CompleteStateCall(StepContext& step, RequestId request, absl::Status status,
-                                            uint64_t boundary) {
-  step.actions.emplace_back(std::in_place_type<CompleteRequest>,
-                            CompleteRequest{request, std::move(status), KeyId(), Round(), boundary});
-}
-
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
       computations_(options_.compute_threads),
@@ -172,6 +101,7 @@ Actions NodeCore::Step(Timestamp now, Event event) {
   StepContext step{now, actions, rejections_};
   std::visit([&](auto& happened) { Handle(step, happened); }, event);
   EndScriptStep(step);
+  CarryStateMail(step);
   TakeFailure(step);
   LeaveIfOver(step);
   scheduler_.Collect(step);
@@ -344,10 +274,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
   joined_->desk = std::make_unique<WorkerDesk>(options_.name, accepted.config, &book_, joined_->engine.get(),
                                                &scheduler_, &computations_, desk_listener);
-  joined_->link = std::make_unique<StateLink>(*this);
-  ReplicaExchange::Listener* listener = this;
-  joined_->state =
-      std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(), listener);
+  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->desk.get());
   joined_->state->OnSchedulerConnected(step, accepted.term);
   if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,
@@ -601,6 +528,35 @@ void NodeCore::Fail(absl::Status status, LogLevel level) {
   if (!failure_.ok()) return;
   failure_ = std::move(status);
   failure_level_ = level;
+}
+
+void NodeCore::CarryStateMail(StepContext& step) {
+  if (!joined_.has_value()) return;
+  for (StateMail mail = joined_->state->TakeMail(); !mail.empty(); mail = joined_->state->TakeMail()) {
+    for (Message& message : mail.to_scheduler) {
+      if (scheduler_.joined()) scheduler_.Send(step, std::move(message));
+    }
+    for (auto& [message, payload] : mail.to_nodes) {
+      if (auto* chunk = std::get_if<ChunkMessage>(&message)) {
+        const PolicySlice* slice = book_.newest_slice();
+        // The joiner asks again when there is a way.
+        if (slice == nullptr || !joined_->network->IsNeighbour(chunk->route.receiver())) continue;
+        chunk->policy = slice->version;
+        chunk->id.epoch = epochs_.begun();
+        chunk->source_incarnation = options_.incarnation;
+        joined_->network->SendChunk(step, std::move(*chunk), std::move(payload));
+      } else {
+        std::visit(
+            [&](auto& concrete) {
+              if constexpr (requires { concrete.route; }) joined_->network->SendOn(step, std::move(concrete));
+            },
+            message);
+      }
+    }
+    if (mail.changed_replicas.empty()) continue;
+    joined_->engine->OnBookChanged(step, mail.changed_replicas);
+    joined_->desk->OnReplicasChanged(step, mail.changed_replicas);
+  }
 }
 
 void NodeCore::TakeFailure(StepContext& step) {

@@ -164,8 +164,7 @@ struct NodeOptions {
 class NodeCore : public Protocol,
                  private PeerNetwork::Listener,
                  private RoundEngine::Listener,
-                 private WorkerDesk::Listener,
-                 private ReplicaExchange::Listener {
+                 private WorkerDesk::Listener {
  public:
   explicit NodeCore(NodeOptions options);
   ~NodeCore() override;
@@ -174,7 +173,6 @@ class NodeCore : public Protocol,
   Timestamp NextDeadline() const override;
 
  private:
-  class StateLink;
   // The parts that need to know the job: made once the scheduler has let this node in.
   struct Joined {
     NodeId self;
@@ -182,7 +180,6 @@ class NodeCore : public Protocol,
     std::unique_ptr<PeerNetwork> network;
     std::unique_ptr<RoundEngine> engine;
     std::unique_ptr<WorkerDesk> desk;
-    std::unique_ptr<StateLink> link;
     std::unique_ptr<NodeStates> state;
   };
 
@@ -279,7 +276,7 @@ class NodeCore : public Protocol,
   // A worker calls, of whose calls the script may take some.
   void OnWorkerCall(StepContext& step, WorkerCall call) {
     if (script_ == nullptr || !failed_.ok() || !script_->TakeCall(call)) joined_->desk->OnCall(step, std::move(call));
-    joined_->state->workers().Review(step);
+    joined_->state->workers().Review();
   }
   // Lets the script do what is next, or note what was done.
   void EndScriptStep(StepContext& step);
@@ -294,7 +291,7 @@ class NodeCore : public Protocol,
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
   // REQUIRES: this node has joined.
   RoundTracer::Parts TracedParts() { return {joined_->self, book_, *joined_->engine, *joined_->network, scheduler_}; }
-  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener, ReplicaExchange::Listener.
+  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnStateMessage(StepContext& step, const Message& message) override {
     joined_->state->OnPeerMessage(step, message);
@@ -314,11 +311,9 @@ class NodeCore : public Protocol,
   void OnLeftOut(KeyId key, Round round) override {
     if (script_ != nullptr) script_->OnLeftOut(key, round);
   }
-  void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) override {
-    joined_->engine->OnBookChanged(step, keys);
-    joined_->desk->OnReplicasChanged(step, keys);
-  }
 
+  // Sends what the parts that move states have left to be sent.
+  void CarryStateMail(StepContext& step);
   // Sends the scheduler a report if it says anything new.
   void Report(StepContext& step);
   NodeReport MakeReport(StepContext& step) const;

@@ -4,13 +4,15 @@
 #define BANYAN_NODE_NODE_STATES_H_
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "node/replicas/replica_exchange.h"
 #include "node/state/state_exchange.h"
-#include "node/state/state_outlet.h"
+#include "node/state/state_mail.h"
+#include "node/state/state_workers.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
 #include "proto/state_messages.h"
@@ -22,9 +24,9 @@ namespace banyan {
 class NodeStates {
  public:
   // Gives up on whoever is silent for `config.lost_after`. The pointers outlive this.
-  NodeStates(const JobConfig& config, Replicas* replicas, StateOutlet* outlet, ReplicaExchange::Listener* listener)
-      : workers_({.stall_after = config.lost_after}, outlet),
-        replicas_({.patience = config.lost_after}, replicas, outlet, listener),
+  NodeStates(const JobConfig& config, Replicas* replicas, StateWorkers* workers)
+      : workers_({.stall_after = config.lost_after}, &mail_, workers),
+        replicas_({.patience = config.lost_after}, replicas, &mail_),
         has_quorum_(config.aggregation.quorum > 0) {}
 
   // Takes what a worker says of its state. With a quorum no worker shares any: some may be rounds behind, and a state
@@ -32,14 +34,13 @@ class NodeStates {
   void OnCall(StepContext& step, StateCall& call) {
     const auto* share = std::get_if<WorkerShareState>(&call);
     if (share == nullptr || share->shape.parts.empty() || !has_quorum_) return workers_.OnCall(step, call);
-    step.actions.emplace_back(
-        std::in_place_type<CompleteRequest>,
-        CompleteRequest{share->request,
-                        absl::FailedPreconditionError("no state can be shared in a job with aggregation.quorum: the "
-                                                      "workers of one round may be in different ones; leave one out"),
-                        KeyId(), Round()});
+    CompleteStateCall(step, share->request,
+                      absl::FailedPreconditionError("no state can be shared in a job with aggregation.quorum: the "
+                                                    "workers of one round may be in different ones; leave one out"));
   }
 
+  // Returns what is to be sent since the last call.
+  StateMail TakeMail() { return std::exchange(mail_, {}); }
   // Those of workers.
   StateExchange& workers() { return workers_; }
 
@@ -90,6 +91,7 @@ class NodeStates {
         message);
   }
 
+  StateMail mail_;
   StateExchange workers_;
   ReplicaExchange replicas_;
   const bool has_quorum_;

@@ -39,7 +39,7 @@ std::vector<uint8_t> StateAfter(uint64_t step) {
 class Job;
 
 // A node with one worker, which trains from step to step, or fetches first.
-class Node : private StateOutlet {
+class Node : private StateWorkers {
  public:
   Node(Job* job, uint32_t id, bool fetches) : job_(job), id_(id), is_fetching(fetches) {}
 
@@ -47,25 +47,22 @@ class Node : private StateOutlet {
   void PassBoundary();
   void BeginEpoch() { exchange.OnEpochBegin(); }
   void UsePlan() {
-    StepContext now = Now();
-    exchange.OnEpochPlan(now);
+    Do([this](StepContext& now) { exchange.OnEpochPlan(now); });
   }
   void Hear(const Message& message, const Payload& payload);
   void Connect(Term term) {
-    StepContext now = Now();
-    exchange.OnSchedulerConnected(now, term);
+    Do([this, term](StepContext& now) { exchange.OnSchedulerConnected(now, term); });
   }
   void OnDeadline() {
-    StepContext now = Now();
-    exchange.OnDeadline(now);
+    Do([this](StepContext& now) { exchange.OnDeadline(now); });
   }
-  StepContext Now();
 
  private:
   Job* job_;
   const uint32_t id_;
   Actions actions_;
   RejectionLog rejections_;
+  StateMail mail_;
   uint64_t last_request_ = 0;
   std::optional<RequestId> fetch_call_;
   std::optional<RequestId> boundary_call_;
@@ -76,12 +73,10 @@ class Node : private StateOutlet {
   void PushSoon();
   void WaitNoLonger();
   void Answer(const StateTask& task);
+  // Does something to the exchange, and carries what comes of it.
+  void Do(const std::function<void(StepContext& now)>& happens);
+  void OnCompleted(const CompleteRequest& call);
 
-  void TellScheduler(StepContext&, Message message) override;
-  void SendOnRoute(StepContext&, Message message) override;
-  void SendStateChunk(StepContext&, ChunkMessage message, Payload payload) override;
-  void Ask(StepContext&, StateTask task) override;
-  void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(1), Round(step)}}; }
   bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return false; }
@@ -101,7 +96,7 @@ class Node : private StateOutlet {
   bool is_fetching;
   bool has_pushed = false;              // the round after `step`
   std::optional<uint64_t> begins_with;  // the first round from which a node that fetches does not abstain
-  StateExchange exchange{{.stall_after = absl::Seconds(2)}, this};
+  StateExchange exchange{{.stall_after = absl::Seconds(2)}, &mail_, this};
 };
 
 class Job {
@@ -370,29 +365,50 @@ class Job {
   int epoch_ = 0;
 };
 
-StepContext Node::Now() { return {job_->now(), actions_, rejections_}; }
+void Node::Do(const std::function<void(StepContext& now)>& happens) {
+  StepContext now{job_->now(), actions_, rejections_};
+  happens(now);
+  for (Action& action : std::exchange(actions_, {})) {
+    if (const auto* call = std::get_if<CompleteRequest>(&action)) OnCompleted(*call);
+    auto* const ask = std::get_if<AskWorker>(&action);
+    if (ask == nullptr) continue;
+    if (const auto* hold = std::get_if<HoldWorkers>(&ask->task)) is_held_ = hold->is_held;
+    job_->AfterFor(id_, absl::Milliseconds(1), [this, task = std::move(ask->task)](Node&) { Answer(task); });
+  }
+  for (Message& message : std::exchange(mail_.to_scheduler, {})) job_->ToScheduler(id_, std::move(message));
+  for (auto& [message, payload] : std::exchange(mail_.to_nodes, {})) {
+    uint32_t to = 0;
+    std::visit(
+        [&to](const auto& concrete) {
+          if constexpr (requires { concrete.route; }) to = concrete.route.destination().value();
+        },
+        message);
+    job_->ToNode(id_, to, std::move(message), std::move(payload));
+  }
+}
 
 void Node::Start() {
-  StepContext now = Now();
   memory_ = is_fetching ? std::vector<uint8_t>(kStateBytes) : StateAfter(0);
-  exchange.OnCall(now, WorkerShareState{RequestId(++last_request_), kWorker, {{{"weights", kStateBytes}}}});
+  Do([&](StepContext& now) {
+    exchange.OnCall(now, WorkerShareState{RequestId(++last_request_), kWorker, {{{"weights", kStateBytes}}}});
+  });
   if (is_fetching) return Fetch();
   has_pushed = true;
   job_->OnPushed();
 }
 
 void Node::Fetch() {
-  StepContext now = Now();
   fetch_call_ = RequestId(++last_request_);
-  exchange.OnCall(now, WorkerFetchState{*fetch_call_, kWorker, absl::InfiniteDuration()});
+  Do([&](StepContext& now) {
+    exchange.OnCall(now, WorkerFetchState{*fetch_call_, kWorker, absl::InfiniteDuration()});
+  });
 }
 
 void Node::PassBoundary() {
   memory_ = StateAfter(step);
   if (is_held_) {
-    StepContext now = Now();
     boundary_call_ = RequestId(++last_request_);
-    return exchange.OnCall(now, WorkerPassBoundary{*boundary_call_, kWorker, step});
+    return Do([&](StepContext& now) { exchange.OnCall(now, WorkerPassBoundary{*boundary_call_, kWorker, step}); });
   }
   PushSoon();
 }
@@ -404,16 +420,16 @@ void Node::PushSoon() {
   });
 }
 
-void Node::CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) {
-  if (request == boundary_call_) {
+void Node::OnCompleted(const CompleteRequest& call) {
+  if (call.request == boundary_call_) {
     boundary_call_.reset();
     PushSoon();
-  } else if (request == fetch_call_) {
+  } else if (call.request == fetch_call_) {
     fetch_call_.reset();
-    if (!status.ok()) return job_->AfterFor(id_, absl::Milliseconds(100), [](Node& node) { node.Fetch(); });
-    EXPECT_EQ(memory_, StateAfter(boundary));
-    EXPECT_EQ(step, boundary);
-    EXPECT_LE(job_->LastStep(), boundary) << "a round is over that n" << id_ << " was to take part in";
+    if (!call.status.ok()) return job_->AfterFor(id_, absl::Milliseconds(100), [](Node& node) { node.Fetch(); });
+    EXPECT_EQ(memory_, StateAfter(call.step));
+    EXPECT_EQ(step, call.step);
+    EXPECT_LE(job_->LastStep(), call.step) << "a round is over that n" << id_ << " was to take part in";
     is_fetching = false;
     begins_with.reset();
     has_pushed = true;
@@ -431,43 +447,21 @@ bool Node::HasResultsOf(const std::vector<KeysPushed>& pushed) const {
 }
 
 void Node::Hear(const Message& message, const Payload& payload) {
-  StepContext now = Now();
-  if (const auto* sought = std::get_if<StateSought>(&message)) {
-    if (sought->term == job_->term()) exchange.OnSought(now, *sought);
-  } else if (const auto* holders = std::get_if<StateHolders>(&message)) {
-    if (holders->term == job_->term()) exchange.OnHolders(now, *holders);
-  } else if (const auto* released = std::get_if<StateReleased>(&message)) {
-    if (released->term == job_->term()) exchange.OnReleased(now, *released);
-  } else {
-    exchange.OnPeerMessage(now, message, payload);
-  }
-}
-
-void Node::TellScheduler(StepContext&, Message message) { job_->ToScheduler(id_, std::move(message)); }
-
-void Node::SendOnRoute(StepContext&, Message message) {
-  uint32_t to = 0;
-  std::visit(
-      [&to](const auto& concrete) {
-        if constexpr (requires { concrete.route; }) to = concrete.route.destination().value();
-      },
-      message);
-  job_->ToNode(id_, to, std::move(message), {});
-}
-
-void Node::SendStateChunk(StepContext&, ChunkMessage message, Payload payload) {
-  const uint32_t to = message.route.destination().value();
-  job_->ToNode(id_, to, std::move(message), std::move(payload));
-}
-
-void Node::Ask(StepContext&, StateTask task) {
-  if (const auto* hold = std::get_if<HoldWorkers>(&task)) is_held_ = hold->is_held;
-  job_->AfterFor(id_, absl::Milliseconds(1), [this, task = std::move(task)](Node&) { Answer(task); });
+  Do([&](StepContext& now) {
+    if (const auto* sought = std::get_if<StateSought>(&message)) {
+      if (sought->term == job_->term()) exchange.OnSought(now, *sought);
+    } else if (const auto* holders = std::get_if<StateHolders>(&message)) {
+      if (holders->term == job_->term()) exchange.OnHolders(now, *holders);
+    } else if (const auto* released = std::get_if<StateReleased>(&message)) {
+      if (released->term == job_->term()) exchange.OnReleased(now, *released);
+    } else {
+      exchange.OnPeerMessage(now, message, payload);
+    }
+  });
 }
 
 void Node::Answer(const StateTask& task) {
   const StateLayout layout(kStateBytes);
-  StepContext now = Now();
   if (const auto* read = std::get_if<ReadState>(&task)) {
     WorkerStateRead answer{kWorker, read->chunk, Buffer()};
     const absl::Span<const uint8_t> memory(memory_);
@@ -480,12 +474,12 @@ void Node::Answer(const StateTask& task) {
       }
       answer.bytes = Buffer::CopyOfBytes({reinterpret_cast<const uint8_t*>(hashes.data()), hashes.size() * 8});
     }
-    exchange.OnCall(now, answer);
+    Do([&](StepContext& now) { exchange.OnCall(now, answer); });
   } else if (const auto* write = std::get_if<WriteState>(&task)) {
     if (is_fetching) {
       std::memcpy(memory_.data() + layout.OffsetOf(write->chunk), write->bytes.data(), write->bytes.size_bytes());
     }
-    exchange.OnCall(now, WorkerStateWritten{kWorker, write->chunk, is_fetching});
+    Do([&](StepContext& now) { exchange.OnCall(now, WorkerStateWritten{kWorker, write->chunk, is_fetching}); });
   }
 }
 

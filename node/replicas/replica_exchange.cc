@@ -16,13 +16,13 @@ void ReplicaServer::OnManifestWanted(StepContext& step, const StateManifestWante
   std::erase_if(manifests_,
                 [&](const Manifest& other) { return other.wanted.route.source() == wanted.route.source(); });
   if (manifests_.size() >= kMostManifests) {
-    return outlet_->SendOnRoute(step, StateRefused{Reversed(wanted.route), wanted.transfer, "too many others fetch"});
+    return mail_->Send(StateRefused{Reversed(wanted.route), wanted.transfer, "too many others fetch"});
   }
   manifests_.push_back({step.now, wanted, {}});
-  if (manifests_.size() == 1) MakeManifests(step);
+  if (manifests_.size() == 1) MakeManifests();
 }
 
-void ReplicaServer::MakeManifests(StepContext& step) {
+void ReplicaServer::MakeManifests() {
   int64_t left = kBytesPerStep;
   while (!manifests_.empty() && left > 0) {
     Manifest& first = manifests_.front();
@@ -30,8 +30,7 @@ void ReplicaServer::MakeManifests(StepContext& step) {
     // Between two steps a round may have come to its end.
     const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, first.wanted.replica);
     if (!set.ok()) {
-      outlet_->SendOnRoute(step,
-                           StateRefused{std::move(back), first.wanted.transfer, std::string(set.status().message())});
+      mail_->Send(StateRefused{std::move(back), first.wanted.transfer, std::string(set.status().message())});
       manifests_.pop_front();
       continue;
     }
@@ -40,8 +39,7 @@ void ReplicaServer::MakeManifests(StepContext& step) {
       left -= set->layout().SizeOf(chunk);
     }
     if (first.hashes.size() < set->layout().chunks()) return;
-    outlet_->SendOnRoute(step,
-                         StateManifest{std::move(back), first.wanted.transfer, set->Shape(), std::move(first.hashes)});
+    mail_->Send(StateManifest{std::move(back), first.wanted.transfer, set->Shape(), std::move(first.hashes)});
     manifests_.pop_front();
   }
 }
@@ -49,8 +47,7 @@ void ReplicaServer::MakeManifests(StepContext& step) {
 void ReplicaServer::OnRequest(StepContext& step, const StateRequest& request) {
   const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, request.replica);
   if (!set.ok()) {
-    return outlet_->SendOnRoute(
-        step, StateRefused{Reversed(request.route), request.transfer, std::string(set.status().message())});
+    return mail_->Send(StateRefused{Reversed(request.route), request.transfer, std::string(set.status().message())});
   }
   std::vector<ChunkIndex> chunks;
   for (const StateRequest::Run& run : request.chunks) {
@@ -62,31 +59,24 @@ void ReplicaServer::OnRequest(StepContext& step, const StateRequest& request) {
       chunks.push_back(chunk);
     }
   }
-  for (const ChunkIndex chunk : chunks) SendChunk(step, request, chunk, set->ReadChunk(*replicas_, chunk));
+  for (const ChunkIndex chunk : chunks) {
+    mail_->SendChunk(StateChunkId(request.transfer, request.attempt, chunk), Reversed(request.route),
+                     set->ReadChunk(*replicas_, chunk));
+  }
 }
 
-void ReplicaServer::SendChunk(StepContext& step, const StateRequest& request, ChunkIndex chunk, Buffer bytes) {
-  ChunkMessage message;
-  message.id = StateChunkId(request.transfer, request.attempt, chunk);
-  message.route = Reversed(request.route);
-  message.elements = bytes.size_bytes();
-  message.frames = {{CodecId::kFp32, 0, bytes.size_bytes(), bytes.size_bytes()}};
-  outlet_->SendStateChunk(step, std::move(message), {std::move(bytes)});
-}
-
-ReplicaExchange::ReplicaExchange(Settings settings, Replicas* replicas, StateChannel* outlet, Listener* listener)
+ReplicaExchange::ReplicaExchange(Settings settings, Replicas* replicas, StateMail* mail)
     : settings_(settings),
       replicas_(replicas),
-      outlet_(outlet),
-      listener_(listener),
-      server_(replicas, outlet),
-      fetcher_({.stall_after = settings.patience}, this) {}
+      mail_(mail),
+      server_(replicas, mail),
+      fetcher_({.stall_after = settings.patience}, mail) {}
 
 // ---- the scheduler ----
 
 void ReplicaExchange::AskForPaths(StepContext& step) {
   paths_.clear();
-  outlet_->TellScheduler(step, StateWanted{0, true});
+  mail_->to_scheduler.push_back(StateWanted{0, true});
   // It may have no policy yet, or be away.
   try_at_ = step.now + settings_.patience / 4;
 }
@@ -132,7 +122,7 @@ void ReplicaExchange::ChooseGroup(StepContext& step) {
   }
   if (keys_.empty()) return;
   paths_.empty() ? AskForPaths(step) : Fetch(step);
-  listener_->OnReplicasChanged(step, lacking);
+  NoteChanged(lacking);
 }
 
 void ReplicaExchange::Fetch(StepContext& step) {
@@ -141,10 +131,9 @@ void ReplicaExchange::Fetch(StepContext& step) {
   for (const KeyId key : keys_) replicas_->Hold(key, true);
   group_ = ReplicaSet(*replicas_, keys_);
   image_.assign(group_.total_bytes(), 0);
-  unsettled_ = 0;
   transfer_ = TransferId(transfer_.value() + 1);
   fetcher_.Clear();
-  if (!fetcher_.AddWorker(step, WorkerId(0), group_.Shape()).ok()) return Retry(step);
+  if (!fetcher_.AddWorker(step, WorkerId(0), group_.Shape(), group_.Runs()).ok()) return Retry(step);
   StateHolders holders;
   holders.transfer = transfer_;
   holders.paths = paths_;
@@ -158,10 +147,6 @@ void ReplicaExchange::OnRoundComplete(StepContext& step) {
 }
 
 void ReplicaExchange::Settle(StepContext& step) {
-  while (unsettled_ > 0) {
-    --unsettled_;
-    (void)fetcher_.OnWritten(step, {WorkerId(0), ChunkIndex(), true});
-  }
   if (group_.empty() || is_changing_) return;
   if (fetcher_.phase() == StateFetcher::Phase::kComplete) return Finish(step);
   const bool has_nobody = fetcher_.phase() == StateFetcher::Phase::kPulling && !fetcher_.has_holders();
@@ -179,7 +164,7 @@ void ReplicaExchange::Finish(StepContext& step) {
                                          " bytes, have come from other members"));
   const std::vector<KeyId> keys = std::exchange(keys_, {});
   ChooseGroup(step);
-  listener_->OnReplicasChanged(step, keys);
+  NoteChanged(keys);
 }
 
 void ReplicaExchange::Retry(StepContext& step) {
@@ -202,7 +187,7 @@ void ReplicaExchange::Release(StepContext& step) {
   for (const KeyId key : keys_) replicas_->Hold(key, false);
   const std::vector<KeyId> keys = std::exchange(keys_, {});
   try_at_ = step.now + settings_.patience;
-  listener_->OnReplicasChanged(step, keys);
+  NoteChanged(keys);
 }
 
 // ---- other nodes ----
@@ -211,15 +196,13 @@ void ReplicaExchange::OnPeerMessage(StepContext& step, const Message& message, c
   if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
     // What comes is progress: whoever waits for it waits for its end.
     if (!group_.empty()) held_until_ = step.now + settings_.patience;
-    fetcher_.OnChunk(step, *chunk, payload);
-  } else if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) {
-    server_.OnManifestWanted(step, *wanted);
-  } else if (const auto* manifest = std::get_if<StateManifest>(&message)) {
-    fetcher_.OnManifest(step, *manifest);
-  } else if (const auto* request = std::get_if<StateRequest>(&message)) {
-    server_.OnRequest(step, *request);
-  } else if (const auto* refused = std::get_if<StateRefused>(&message)) {
-    fetcher_.OnRefused(step, *refused);
+    if (fetcher_.OnChunk(step, *chunk, payload)) {
+      const absl::Span<const uint8_t> bytes = payload[0].AsBytes().bytes();
+      std::memcpy(image_.data() + group_.layout().OffsetOf(chunk->id.chunk), bytes.data(), bytes.size());
+      (void)fetcher_.OnWritten(step, {WorkerId(0), chunk->id.chunk, true});
+    }
+  } else {
+    HandStateMessage(step, message, server_, fetcher_);
   }
   Settle(step);
 }
@@ -248,30 +231,6 @@ void ReplicaExchange::Clear() {
   image_ = {};
   keys_.clear();
   held_until_ = try_at_ = kNever;
-}
-
-// ---- the fetcher's ways ----
-
-void ReplicaExchange::TellScheduler(StepContext& step, Message message) {
-  outlet_->TellScheduler(step, std::move(message));
-}
-
-void ReplicaExchange::SendOnRoute(StepContext& step, Message message) {
-  if (auto* wanted = std::get_if<StateManifestWanted>(&message)) wanted->replica = group_.Runs();
-  if (auto* request = std::get_if<StateRequest>(&message)) request->replica = group_.Runs();
-  outlet_->SendOnRoute(step, std::move(message));
-}
-
-void ReplicaExchange::SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  outlet_->SendStateChunk(step, std::move(message), std::move(payload));
-}
-
-void ReplicaExchange::Ask(StepContext& /*step*/, StateTask task) {
-  const auto* write = std::get_if<WriteState>(&task);
-  if (write == nullptr || group_.empty()) return;
-  const absl::Span<const uint8_t> bytes = write->bytes.AsBytes().bytes();
-  std::memcpy(image_.data() + group_.layout().OffsetOf(write->chunk), bytes.data(), bytes.size());
-  ++unsettled_;
 }
 
 }  // namespace banyan

@@ -30,7 +30,7 @@
 #include "node/replicas/replica_set.h"
 #include "node/rounds/replicas.h"
 #include "node/state/state_fetcher.h"
-#include "node/state/state_outlet.h"
+#include "node/state/state_mail.h"
 #include "node/step_context.h"
 #include "proto/message.h"
 #include "proto/state_messages.h"
@@ -52,13 +52,13 @@ class ReplicaServer {
   static constexpr int64_t kBytesPerStep = int64_t{64} << 20;
 
   // Both outlive this.
-  ReplicaServer(const Replicas* replicas, StateChannel* outlet) : replicas_(replicas), outlet_(outlet) {}
+  ReplicaServer(const Replicas* replicas, StateMail* mail) : replicas_(replicas), mail_(mail) {}
 
   void OnManifestWanted(StepContext& step, const StateManifestWanted& wanted);
   void OnRequest(StepContext& step, const StateRequest& request);
   // Goes on with the hashes of large replicas.
   void OnDeadline(StepContext& step) {
-    if (step.now >= NextDeadline()) MakeManifests(step);
+    if (step.now >= NextDeadline()) MakeManifests();
   }
   Timestamp NextDeadline() const { return manifests_.empty() ? kNever : manifests_.front().since; }
   void Clear() { manifests_.clear(); }
@@ -70,15 +70,14 @@ class ReplicaServer {
     std::vector<uint64_t> hashes;  // so far
   };
 
-  void MakeManifests(StepContext& step);
-  void SendChunk(StepContext& step, const StateRequest& request, ChunkIndex chunk, Buffer bytes);
+  void MakeManifests();
 
   const Replicas* replicas_;
-  StateChannel* outlet_;
+  StateMail* mail_;
   std::deque<Manifest> manifests_;
 };
 
-class ReplicaExchange : private StateChannel {
+class ReplicaExchange {
  public:
   // Keys are fetched together up to about so much; a key that is larger is fetched alone.
   static constexpr int64_t kGroupBytes = int64_t{64} << 20;
@@ -88,15 +87,9 @@ class ReplicaExchange : private StateChannel {
     absl::Duration patience = absl::Seconds(5);
     absl::Duration retry = absl::Milliseconds(100);
   };
-  class Listener {
-   public:
-    virtual ~Listener() = default;
-    // Rounds of these keys may go on as they are now: their replicas are here, or they are held no longer.
-    virtual void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) = 0;
-  };
 
   // The pointers outlive this.
-  ReplicaExchange(Settings settings, Replicas* replicas, StateChannel* outlet, Listener* listener);
+  ReplicaExchange(Settings settings, Replicas* replicas, StateMail* mail);
 
   // Takes the scheduler's answer with the paths to the other members.
   void OnHolders(StepContext& step, const StateHolders& holders);
@@ -126,19 +119,16 @@ class ReplicaExchange : private StateChannel {
   void Settle(StepContext& step);
   void Finish(StepContext& step);
   void Retry(StepContext& step);
+  // Rounds of these keys may go on as they are now.
+  void NoteChanged(const std::vector<KeyId>& keys) {
+    mail_->changed_replicas.insert(mail_->changed_replicas.end(), keys.begin(), keys.end());
+  }
   // Lets rounds of the group's keys go on without their replicas.
   void Release(StepContext& step);
 
-  // StateChannel of the fetcher.
-  void TellScheduler(StepContext& step, Message message) override;
-  void SendOnRoute(StepContext& step, Message message) override;
-  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
-  void Ask(StepContext& step, StateTask task) override;
-
   const Settings settings_;
   Replicas* replicas_;
-  StateChannel* outlet_;
-  Listener* listener_;
+  StateMail* mail_;
   ReplicaServer server_;
   StateFetcher fetcher_;
   TransferId transfer_ = kReplicaTransfers;  // the last one
@@ -146,7 +136,6 @@ class ReplicaExchange : private StateChannel {
   std::vector<KeyId> keys_;                  // that come next
   ReplicaSet group_;                         // of these keys, as it is fetched; empty while nothing is
   std::vector<uint8_t> image_;               // of the group, as far as it has come
-  uint32_t unsettled_ = 0;                   // chunks that were written, and the fetcher is to hear of it
   bool is_changing_ = false;                 // an epoch has begun, and has no plan
   Timestamp held_until_ = kNever;            // these keys; kNever: they are not
   int failures_ = 0;                         // of fetches of them

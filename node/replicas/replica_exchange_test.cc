@@ -36,14 +36,13 @@ std::vector<uint8_t> ImageOf(KeyId key) {
 }
 
 // A node with two keys.
-class Node : public StateChannel, public ReplicaExchange::Listener {
+class Node {
  public:
-  explicit Node(NodeId id) : id_(id) {
+  Node() {
     AggregationConfig adam;
     adam.op = AggregationOp::kAdam;
     for (const KeyId key : {kFirst, kSecond}) keys_.emplace(key, KeyState{TensorMemory(adam, kElements), {}});
-    ReplicaExchange::Listener* const listener = this;
-    exchange_ = std::make_unique<ReplicaExchange>(ReplicaExchange::Settings{}, &replicas_, this, listener);
+    exchange_ = std::make_unique<ReplicaExchange>(ReplicaExchange::Settings{}, &replicas_, &mail_);
   }
 
   // All rounds up to this one are complete.
@@ -59,24 +58,10 @@ class Node : public StateChannel, public ReplicaExchange::Listener {
   }
   bool IsHeld(KeyId key) const { return keys_.at(key).is_held; }
 
-  // StateChannel, ReplicaExchange::Listener.
-  void TellScheduler(StepContext&, Message message) override { told_.push_back(std::move(message)); }
-  void SendOnRoute(StepContext&, Message message) override { sent_.emplace_back(std::move(message), Payload()); }
-  void SendStateChunk(StepContext&, ChunkMessage message, Payload payload) override {
-    sent_.emplace_back(std::move(message), std::move(payload));
-  }
-  void Ask(StepContext&, StateTask) override { ADD_FAILURE(); }
-  void OnReplicasChanged(StepContext&, const std::vector<KeyId>& keys) override {
-    changed_.insert(changed_.end(), keys.begin(), keys.end());
-  }
-
-  NodeId id_;
   KeyStates keys_;
   Replicas replicas_{&keys_};
   std::unique_ptr<ReplicaExchange> exchange_;
-  std::vector<Message> told_;
-  std::deque<std::pair<Message, Payload>> sent_;
-  std::vector<KeyId> changed_;
+  StateMail mail_;
 };
 
 // A joiner, and two nodes that have trained both keys up to rounds 7 and 5.
@@ -98,9 +83,9 @@ class ReplicaExchangeTest : public testing::Test {
   void Begin() {
     StepContext step = Step();
     joiner_.exchange_->OnEpochPlan(step);
-    ASSERT_THAT(joiner_.told_, ElementsAre(Message(StateWanted{0, true})));
+    ASSERT_THAT(joiner_.mail_.to_scheduler, ElementsAre(Message(StateWanted{0, true})));
     EXPECT_FALSE(joiner_.IsHeld(kFirst)) << "the scheduler may be away";
-    joiner_.changed_.clear();
+    joiner_.mail_.changed_replicas.clear();
     TellPaths();
   }
   void TellPaths() {
@@ -118,7 +103,8 @@ class ReplicaExchangeTest : public testing::Test {
       StepContext step = Step();
       joiner_.exchange_->OnDeadline(step);
       Deliver();
-      if (!joiner_.told_.empty() && std::exchange(joiner_.told_, {}).size() > 0 && answers_) TellPaths();
+      if (!joiner_.mail_.to_scheduler.empty() && std::exchange(joiner_.mail_.to_scheduler, {}).size() > 0 && answers_)
+        TellPaths();
       Deliver();
     } while (now_ < end);
   }
@@ -132,7 +118,7 @@ class ReplicaExchangeTest : public testing::Test {
   bool Carry(Node& joiner, Node& giver, NodeId giver_id) {
     StepContext step = Step();
     bool is_quiet = true;
-    for (auto& [message, payload] : std::exchange(joiner.sent_, {})) {
+    for (auto& [message, payload] : std::exchange(joiner.mail_.to_nodes, {})) {
       const NodeId to = std::visit(
           [](const auto& concrete) {
             if constexpr (requires { concrete.route; }) return concrete.route.destination();
@@ -140,13 +126,13 @@ class ReplicaExchangeTest : public testing::Test {
           },
           message);
       if (to != giver_id) {
-        joiner.sent_.emplace_back(message, payload);
+        joiner.mail_.to_nodes.emplace_back(message, payload);
         continue;
       }
       is_quiet = false;
       giver.exchange_->OnPeerMessage(step, message, payload);
     }
-    for (auto& [message, payload] : std::exchange(giver.sent_, {})) {
+    for (auto& [message, payload] : std::exchange(giver.mail_.to_nodes, {})) {
       is_quiet = false;
       joiner.exchange_->OnPeerMessage(step, message, payload);
     }
@@ -163,10 +149,10 @@ class ReplicaExchangeTest : public testing::Test {
   Timestamp now_;
   Actions actions_;
   RejectionLog rejections_;
-  Node joiner_{kJoiner};
+  Node joiner_;
   std::map<NodeId, Node> givers_ = [] {
     std::map<NodeId, Node> givers;
-    for (const NodeId id : {NodeId(1), NodeId(2)}) givers.try_emplace(id, id);
+    for (const NodeId id : {NodeId(1), NodeId(2)}) givers.try_emplace(id);
     return givers;
   }();
   bool answers_ = true;  // the scheduler
@@ -177,7 +163,7 @@ TEST_F(ReplicaExchangeTest, AJoinerGetsParametersMomentsAndSteps) {
   EXPECT_TRUE(joiner_.IsHeld(kFirst));
   Run();
   ExpectReplicas();
-  EXPECT_THAT(joiner_.changed_, ElementsAre(kFirst, kSecond));
+  EXPECT_THAT(joiner_.mail_.changed_replicas, ElementsAre(kFirst, kSecond));
   EXPECT_EQ(joiner_.exchange_->NextDeadline(), kNever);
   // A worker that begins now gets the parameters after that round.
   ASSERT_TRUE(joiner_.keys_.at(kFirst).fetched.has_value());
@@ -194,25 +180,25 @@ TEST_F(ReplicaExchangeTest, ALargeReplicaIsReadInSeveralSteps) {
   StepContext step = Step();
   replicas.Lack(kFirst);
   replicas.Take(step, kFirst, std::vector<uint8_t>(replicas.ImageBytes(kFirst)));
-  Node channel(NodeId(1));
-  ReplicaServer server(&replicas, &channel);
+  StateMail mail;
+  ReplicaServer server(&replicas, &mail);
   StateManifestWanted wanted;
   wanted.route = {{kJoiner, NodeId(1)}, 0};
   wanted.transfer = TransferId(5);
   wanted.replica = {{kFirst, kFirst, Round(7)}};
   server.OnManifestWanted(step, wanted);
-  EXPECT_THAT(channel.sent_, IsEmpty());
+  EXPECT_THAT(mail.to_nodes, IsEmpty());
   EXPECT_EQ(server.NextDeadline(), now_);
   server.OnDeadline(step);
-  ASSERT_EQ(channel.sent_.size(), 1u);
-  EXPECT_EQ(std::get<StateManifest>(channel.sent_[0].first).hashes.size(),
+  ASSERT_EQ(mail.to_nodes.size(), 1u);
+  EXPECT_EQ(std::get<StateManifest>(mail.to_nodes[0].first).hashes.size(),
             StateLayout(replicas.ImageBytes(kFirst)).chunks());
   EXPECT_EQ(server.NextDeadline(), kNever);
   // A round may end meanwhile.
   server.OnManifestWanted(step, wanted);
   keys.at(kFirst).rounds.Rebase(Round(9));
   server.OnDeadline(step);
-  EXPECT_TRUE(std::holds_alternative<StateRefused>(channel.sent_.back().first));
+  EXPECT_TRUE(std::holds_alternative<StateRefused>(mail.to_nodes.back().first));
 }
 
 TEST_F(ReplicaExchangeTest, WhoIsElsewhereIsNotAsked) {
@@ -252,7 +238,7 @@ TEST_F(ReplicaExchangeTest, ASilentSchedulerHoldsNobodyUp) {
   answers_ = false;
   StepContext step = Step();
   joiner_.exchange_->OnEpochPlan(step);
-  EXPECT_THAT(joiner_.told_, ElementsAre(Message(StateWanted{0, true})));
+  EXPECT_THAT(joiner_.mail_.to_scheduler, ElementsAre(Message(StateWanted{0, true})));
   Run(absl::Seconds(2));
   EXPECT_FALSE(joiner_.IsHeld(kFirst));
   answers_ = true;
@@ -276,7 +262,7 @@ TEST_F(ReplicaExchangeTest, WhoLacksNothingAsksForNothing) {
   StepContext step = Step();
   giver.exchange_->OnEpochPlan(step);
   giver.exchange_->OnSchedulerConnected(step);
-  EXPECT_THAT(giver.told_, IsEmpty());
+  EXPECT_THAT(giver.mail_.to_scheduler, IsEmpty());
   EXPECT_EQ(giver.exchange_->NextDeadline(), kNever);
 }
 
@@ -286,7 +272,7 @@ TEST_F(ReplicaExchangeTest, ARequestForChunksThatThereAreNotIsRejected) {
   request.replica = {{kFirst, kFirst, Round(7)}};
   givers_.at(NodeId(1)).exchange_->OnPeerMessage(step, request, {});
   EXPECT_EQ(rejections_.total(), 1u);
-  EXPECT_THAT(givers_.at(NodeId(1)).sent_, IsEmpty());
+  EXPECT_THAT(givers_.at(NodeId(1)).mail_.to_nodes, IsEmpty());
 }
 
 }  // namespace

@@ -11,25 +11,7 @@ namespace {
 // How long the scheduler may take to say whom a call that has timed out waited for.
 constexpr absl::Duration kLastWord = absl::Seconds(2);
 
-// Says whether the message goes no further than the node that sends it.
-bool IsLocal(const SourceRoute& route) { return route.path.size() == 1; }
-
-const SourceRoute* RouteOf(const Message& message) {
-  return std::visit(
-      [](const auto& concrete) -> const SourceRoute* {
-        if constexpr (requires { concrete.route; }) {
-          return &concrete.route;
-        } else {
-          return nullptr;
-        }
-      },
-      message);
-}
-
 }  // namespace
-
-StateExchange::StateExchange(StateFetcher::Settings settings, StateOutlet* outlet)
-    : outlet_(outlet), server_(this), fetcher_(settings, this) {}
 
 // ---- workers ----
 
@@ -37,7 +19,7 @@ void StateExchange::OnCall(StepContext& step, const StateCall& call) {
   std::visit(
       [&](const auto& concrete) {
         if (failed_.ok()) return On(step, concrete);
-        if constexpr (requires { concrete.request; }) outlet_->CompleteStateCall(step, concrete.request, failed_, 0);
+        if constexpr (requires { concrete.request; }) CompleteStateCall(step, concrete.request, failed_, 0);
       },
       call);
   Settle(step);
@@ -46,27 +28,25 @@ void StateExchange::OnCall(StepContext& step, const StateCall& call) {
 void StateExchange::On(StepContext& step, const WorkerShareState& call) {
   if (call.shape.parts.empty()) {
     if (fetching_.count(call.worker) > 0) {
-      return outlet_->CompleteStateCall(step, call.request, absl::FailedPreconditionError("the worker fetches"), 0);
+      return CompleteStateCall(step, call.request, absl::FailedPreconditionError("the worker fetches"), 0);
     }
-    server_.ShareNothing(step, call.worker);
+    server_.ShareNothing(call.worker);
     // It does not wait for the rounds with which others of this node are to begin.
     FetchAnew(step);
-    outlet_->BeginAnywhere(step, call.worker);
-    return outlet_->CompleteStateCall(step, call.request, absl::OkStatus(), 0);
+    workers_->BeginAnywhere(step, call.worker);
+    return CompleteStateCall(step, call.request, absl::OkStatus(), 0);
   }
-  outlet_->CompleteStateCall(step, call.request, server_.Share(call.worker, call.shape), 0);
+  CompleteStateCall(step, call.request, server_.Share(call.worker, call.shape), 0);
 }
 
 void StateExchange::Fetch(StepContext& step, const Queued& wanted) {
   const WorkerFetchState& call = wanted.call;
-  const auto refuse = [&](absl::Status status) {
-    outlet_->CompleteStateCall(step, call.request, std::move(status), 0);
-  };
+  const auto refuse = [&](absl::Status status) { CompleteStateCall(step, call.request, std::move(status), 0); };
   const StateShape* shape = server_.ShapeOf(call.worker);
   if (shape == nullptr) return refuse(absl::FailedPreconditionError("the worker has not shared its state before"));
   if (fetching_.count(call.worker) > 0) return refuse(absl::FailedPreconditionError("the worker fetches already"));
-  if (outlet_->HasMissedNothing(call.worker)) {
-    outlet_->BeginAnywhere(step, call.worker);
+  if (workers_->HasMissedNothing(call.worker)) {
+    workers_->BeginAnywhere(step, call.worker);
     return refuse(absl::NotFoundError("no round is over that this worker has missed"));
   }
   if (has_told_end_ || last_word_at_.has_value()) return queued_.push_back(wanted);
@@ -75,15 +55,10 @@ void StateExchange::Fetch(StepContext& step, const Queued& wanted) {
   }
   const bool is_first = fetching_.empty();
   fetching_[call.worker] = {call.request, wanted.deadline};
-  server_.NoteFetching(step, call.worker);
-  outlet_->Abstain(step, call.worker);
-  if (is_first) return BeginFetch(step);
-  if (fetcher_.transfer() != TransferId()) outlet_->AbstainUntil(step, fetcher_.pushed());
-}
-
-void StateExchange::BeginFetch(StepContext& step) {
-  ++fetch_;
-  outlet_->TellScheduler(step, StateWanted{fetch_});
+  server_.NoteFetching(call.worker);
+  workers_->Abstain(step, call.worker);
+  if (is_first) return mail_->to_scheduler.push_back(StateWanted{++fetch_});
+  if (fetcher_.transfer() != TransferId()) workers_->AbstainUntil(step, fetcher_.pushed());
 }
 
 void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
@@ -91,12 +66,12 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
   fetcher_.OnWorkerGone(worker);
   const absl::Status status = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
   std::erase_if(queued_, [&](const Queued& wanted) {
-    if (wanted.call.worker == worker) outlet_->CompleteStateCall(step, wanted.call.request, status, 0);
+    if (wanted.call.worker == worker) CompleteStateCall(step, wanted.call.request, status, 0);
     return wanted.call.worker == worker;
   });
   const auto gone = fetching_.extract(worker);
   if (!gone.empty()) {
-    outlet_->CompleteStateCall(step, gone.mapped().request, status, 0);
+    CompleteStateCall(step, gone.mapped().request, status, 0);
     if (fetching_.empty()) GiveUp(step, status);
   }
   Settle(step);
@@ -116,7 +91,7 @@ void StateExchange::OnHolders(StepContext& step, const StateHolders& holders) {
   if (fetching_.empty() || holders.fetch != fetch_) return;
   if (holders.transfer != fetcher_.transfer()) {
     has_told_end_ = false;
-    outlet_->AbstainUntil(step, holders.pushed);
+    workers_->AbstainUntil(step, holders.pushed);
   }
   fetcher_.OnHolders(step, holders);
   Settle(step);
@@ -142,14 +117,14 @@ void StateExchange::OnSchedulerConnected(StepContext& step, Term term) {
     // Whoever was held for an earlier start is not any more.
     const bool has_said_it = is_new && FetchAnew(step);
     if (!has_said_it && has_told_end_) {
-      outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, true, ""});
+      mail_->to_scheduler.push_back(FetchEnded{fetcher_.transfer(), fetch_, true, ""});
     } else if (!has_said_it) {
-      outlet_->TellScheduler(step, StateWanted{fetch_});
+      mail_->to_scheduler.push_back(StateWanted{fetch_});
     }
   }
   // The scheduler may not have heard of the end of the last one.
   if (fetching_.empty() && fetch_ > 0) {
-    outlet_->TellScheduler(step, FetchEnded{TransferId(), fetch_, false, "the node fetches nothing"});
+    mail_->to_scheduler.push_back(FetchEnded{TransferId(), fetch_, false, "the node fetches nothing"});
   }
   Settle(step);
 }
@@ -164,8 +139,8 @@ bool StateExchange::FetchAnew(StepContext& step) {
   if (fetching_.empty() || fetcher_.transfer() == TransferId()) return false;
   has_told_end_ = false;
   fetcher_.Restart();
-  outlet_->AbstainFromAll(step);
-  outlet_->TellScheduler(step, StateWanted{fetch_});
+  workers_->AbstainFromAll(step);
+  mail_->to_scheduler.push_back(StateWanted{fetch_});
   BeginQueued(step);
   return true;
 }
@@ -174,15 +149,11 @@ bool StateExchange::FetchAnew(StepContext& step) {
 
 void StateExchange::OnPeerMessage(StepContext& step, const Message& message, const Payload& payload) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
-    fetcher_.OnChunk(step, *chunk, payload);
-  } else if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) {
-    server_.OnManifestWanted(step, *wanted);
-  } else if (const auto* manifest = std::get_if<StateManifest>(&message)) {
-    fetcher_.OnManifest(step, *manifest);
-  } else if (const auto* request = std::get_if<StateRequest>(&message)) {
-    server_.OnRequest(step, *request);
-  } else if (const auto* refused = std::get_if<StateRefused>(&message)) {
-    fetcher_.OnRefused(step, *refused);
+    if (fetcher_.OnChunk(step, *chunk, payload)) {
+      for (const WorkerId worker : fetcher_.workers()) GiveTask(step, WriteState{worker, chunk->id.chunk, payload[0]});
+    }
+  } else {
+    HandStateMessage(step, message, server_, fetcher_);
   }
   Settle(step);
 }
@@ -195,21 +166,22 @@ void StateExchange::OnEpochPlan(StepContext& step) {
 // ---- ends ----
 
 void StateExchange::Settle(StepContext& step) {
-  while (!local_.empty()) {
-    const auto [message, payload] = std::move(local_.front());
-    local_.pop_front();
+  while (!mail_->to_self.empty()) {
+    const auto [message, payload] = std::move(mail_->to_self.front());
+    mail_->to_self.pop_front();
     OnPeerMessage(step, message, payload);
   }
   if (fetcher_.phase() == StateFetcher::Phase::kFailed) GiveUp(step, absl::Status(fetcher_.failure()));
-  const bool has_state = fetcher_.phase() == StateFetcher::Phase::kComplete && outlet_->HasResultsOf(fetcher_.pushed());
+  const bool has_state =
+      fetcher_.phase() == StateFetcher::Phase::kComplete && workers_->HasResultsOf(fetcher_.pushed());
   if (has_state && !has_told_end_) {
     has_told_end_ = true;
-    outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, true, ""});
+    mail_->to_scheduler.push_back(FetchEnded{fetcher_.transfer(), fetch_, true, ""});
   }
 }
 
 void StateExchange::GiveUp(StepContext& step, const absl::Status& status) {
-  outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
+  mail_->to_scheduler.push_back(FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
   EndCalls(step, status);
 }
 
@@ -217,24 +189,24 @@ void StateExchange::EndCalls(StepContext& step, const absl::Status& status) {
   fetcher_.Clear();
   has_told_end_ = false;
   last_word_at_.reset();
-  outlet_->AbstainFromAll(step);
+  workers_->AbstainFromAll(step);
   for (const auto& [worker, fetching] : std::exchange(fetching_, {})) {
-    if (absl::IsNotFound(status)) outlet_->BeginAnywhere(step, worker);
+    if (absl::IsNotFound(status)) workers_->BeginAnywhere(step, worker);
     server_.NoteFetched(worker);
-    outlet_->CompleteStateCall(step, fetching.request, status, 0);
+    CompleteStateCall(step, fetching.request, status, 0);
   }
   BeginQueued(step);
 }
 
 void StateExchange::EndWell(StepContext& step) {
   for (const auto& [worker, fetching] : std::exchange(fetching_, {})) {
-    outlet_->BeginAfter(step, worker, fetcher_.pushed());
+    workers_->BeginAfter(step, worker, fetcher_.pushed());
     server_.NoteFetched(worker);
-    outlet_->CompleteStateCall(step, fetching.request, absl::OkStatus(), fetcher_.boundary());
+    CompleteStateCall(step, fetching.request, absl::OkStatus(), fetcher_.boundary());
   }
   fetcher_.Clear();
   has_told_end_ = false;
-  outlet_->AbstainFromAll(step);
+  workers_->AbstainFromAll(step);
   BeginQueued(step);
 }
 
@@ -246,10 +218,10 @@ void StateExchange::FailAll(StepContext& step, const absl::Status& status) {
   failed_ = status;
   server_.FailAll(step, status);
   for (const Queued& wanted : std::exchange(queued_, {})) {
-    outlet_->CompleteStateCall(step, wanted.call.request, status, 0);
+    CompleteStateCall(step, wanted.call.request, status, 0);
   }
   EndCalls(step, status);
-  local_.clear();
+  mail_->to_self.clear();
 }
 
 void StateExchange::OnTimeout(StepContext& step, WorkerId worker) {
@@ -257,7 +229,7 @@ void StateExchange::OnTimeout(StepContext& step, WorkerId worker) {
   if (fetching_.size() == 1) {
     // Nobody here knows who has not reached a boundary.
     if (fetcher_.phase() != StateFetcher::Phase::kNoHolders) return GiveUp(step, status);
-    outlet_->TellScheduler(step, FetchEnded{TransferId(), fetch_, false, "its call has timed out"});
+    mail_->to_scheduler.push_back(FetchEnded{TransferId(), fetch_, false, "its call has timed out"});
     last_word_at_ = step.now + kLastWord;
     fetching_.begin()->second.deadline = kNever;
     return;
@@ -265,11 +237,11 @@ void StateExchange::OnTimeout(StepContext& step, WorkerId worker) {
   const auto timed_out = fetching_.extract(worker);
   fetcher_.RemoveWorker(worker);
   // The scheduler takes what this node has said for the end of the fetch: the others fetch anew.
-  outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
+  mail_->to_scheduler.push_back(FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
   ++fetch_;
-  if (!FetchAnew(step)) outlet_->TellScheduler(step, StateWanted{fetch_});
+  if (!FetchAnew(step)) mail_->to_scheduler.push_back(StateWanted{fetch_});
   server_.NoteFetched(worker);
-  outlet_->CompleteStateCall(step, timed_out.mapped().request, status, 0);
+  CompleteStateCall(step, timed_out.mapped().request, status, 0);
 }
 
 void StateExchange::OnDeadline(StepContext& step) {
@@ -279,8 +251,8 @@ void StateExchange::OnDeadline(StepContext& step) {
   }
   std::erase_if(queued_, [&](const Queued& wanted) {
     if (step.now < wanted.deadline) return false;
-    outlet_->CompleteStateCall(step, wanted.call.request,
-                               absl::DeadlineExceededError("the fetch waits for the end of another worker's"), 0);
+    CompleteStateCall(step, wanted.call.request,
+                      absl::DeadlineExceededError("the fetch waits for the end of another worker's"), 0);
     return true;
   });
   std::vector<WorkerId> late;
@@ -297,41 +269,5 @@ Timestamp StateExchange::NextDeadline() const {
   for (const Queued& wanted : queued_) next = std::min(next, wanted.deadline);
   return next;
 }
-
-// ---- outlet of server and fetcher ----
-
-void StateExchange::TellScheduler(StepContext& step, Message message) {
-  outlet_->TellScheduler(step, std::move(message));
-}
-
-void StateExchange::SendOnRoute(StepContext& step, Message message) {
-  if (!IsLocal(*RouteOf(message))) return outlet_->SendOnRoute(step, std::move(message));
-  local_.emplace_back(std::move(message), Payload());
-}
-
-void StateExchange::SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  if (!IsLocal(message.route)) return outlet_->SendStateChunk(step, std::move(message), std::move(payload));
-  local_.emplace_back(std::move(message), std::move(payload));
-}
-
-void StateExchange::Ask(StepContext& step, StateTask task) { outlet_->Ask(step, std::move(task)); }
-
-void StateExchange::CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) {
-  outlet_->CompleteStateCall(step, request, std::move(status), boundary);
-}
-
-std::vector<KeysPushed> StateExchange::PushedBy(WorkerId worker) const { return outlet_->PushedBy(worker); }
-bool StateExchange::HasMissedNothing(WorkerId worker) const { return outlet_->HasMissedNothing(worker); }
-void StateExchange::Abstain(StepContext& step, WorkerId worker) { outlet_->Abstain(step, worker); }
-
-void StateExchange::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
-  outlet_->AbstainUntil(step, pushed);
-}
-
-void StateExchange::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
-  outlet_->BeginAfter(step, worker, pushed);
-}
-
-void StateExchange::BeginAnywhere(StepContext& step, WorkerId worker) { outlet_->BeginAnywhere(step, worker); }
 
 }  // namespace banyan

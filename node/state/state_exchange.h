@@ -1,6 +1,6 @@
 // A node's part in giving training states to workers that begin late: what its workers, the scheduler and other nodes
 // say of it comes here. StateServer gives, StateFetcher fetches; this joins the two, and ends calls. Thread-compatible;
-// owned by NodeCore, which outlives it as its outlet.
+// owned by NodeCore.
 //
 // What waits here, for what, and who ends it:
 //   a worker at its boundary   for the release of the transfer. The scheduler says so, a later start or transfer of it
@@ -25,35 +25,36 @@
 #define BANYAN_NODE_STATE_STATE_EXCHANGE_H_
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/state/state_fetcher.h"
-#include "node/state/state_outlet.h"
+#include "node/state/state_mail.h"
 #include "node/state/state_server.h"
+#include "node/state/state_workers.h"
 #include "node/step_context.h"
 #include "proto/message.h"
 #include "protocol/state_call.h"
 
 namespace banyan {
 
-class StateExchange : private StateOutlet {
+class StateExchange {
  public:
-  StateExchange(StateFetcher::Settings settings, StateOutlet* outlet);
+  // The pointers outlive this.
+  StateExchange(StateFetcher::Settings settings, StateMail* mail, StateWorkers* workers)
+      : mail_(mail), workers_(workers), server_(mail, workers), fetcher_(settings, mail) {}
 
   void OnCall(StepContext& step, const StateCall& call);
   // Forgets a worker that has gone.
   void OnWorkerGone(StepContext& step, WorkerId worker);
 
   // A worker has done something else: it may have shown that it shares no state.
-  void Review(StepContext& step) { server_.Review(step); }
+  void Review() { server_.Review(); }
 
   void OnSought(StepContext& step, const StateSought& sought);
   void OnHolders(StepContext& step, const StateHolders& holders);
@@ -103,7 +104,6 @@ class StateExchange : private StateOutlet {
   void Settle(StepContext& step);
   // Begins to fetch for a worker, takes part in the fetch of others, or waits for its end.
   void Fetch(StepContext& step, const Queued& wanted);
-  void BeginFetch(StepContext& step);
   // The transfer is over by which this node fetched: asks for the next one. False when there was none.
   bool FetchAnew(StepContext& step);
   // Tells the scheduler that the fetch needs no answer any more, and ends the calls that wait with `status`.
@@ -114,27 +114,10 @@ class StateExchange : private StateOutlet {
   void BeginQueued(StepContext& step);
   void OnTimeout(StepContext& step, WorkerId worker);
 
-  // StateOutlet: passes on, but for what goes to this node itself.
-  void TellScheduler(StepContext& step, Message message) override;
-  void SendOnRoute(StepContext& step, Message message) override;
-  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
-  void Ask(StepContext& step, StateTask task) override;
-  void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
-  std::vector<KeysPushed> PushedBy(WorkerId worker) const override;
-  bool HasState(WorkerId worker) const override { return outlet_->HasState(worker); }
-  bool HasMissedNothing(WorkerId worker) const override;
-  std::vector<WorkerId> Beginners() const override { return outlet_->Beginners(); }
-  void Abstain(StepContext& step, WorkerId worker) override;
-  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
-  void AbstainFromAll(StepContext& step) override { outlet_->AbstainFromAll(step); }
-  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override { return outlet_->HasResultsOf(pushed); }
-  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override;
-  void BeginAnywhere(StepContext& step, WorkerId worker) override;
-
-  StateOutlet* outlet_;
+  StateMail* mail_;
+  StateWorkers* workers_;
   StateServer server_;
   StateFetcher fetcher_;
-  std::deque<std::pair<Message, Payload>> local_;  // from this node to itself
   Term term_;
   uint64_t fetch_ = 0;  // the number of the last one
   std::map<WorkerId, Fetching> fetching_;

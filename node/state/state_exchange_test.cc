@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -23,9 +24,9 @@ constexpr WorkerId kSecond(1);
 const std::vector<KeysPushed> kPushed = {{KeyId(1), KeyId(2), Round(7)}};
 
 // One node's exchange, with its workers' memories; what goes to other nodes waits in `sent`.
-class TestNode : private StateOutlet {
+class TestNode : private StateWorkers {
  public:
-  explicit TestNode(uint32_t id) : id_(id), exchange({}, this) {}
+  explicit TestNode(uint32_t id) : id_(id), exchange({}, &mail_, this) {}
 
   void Share(WorkerId worker, std::vector<uint8_t> memory) {
     memories[worker] = std::move(memory);
@@ -43,13 +44,34 @@ class TestNode : private StateOutlet {
     return request;
   }
   void Call(const StateCall& call) {
-    StepContext step = Step();
-    exchange.OnCall(step, call);
+    Do([&](StepContext& step) { exchange.OnCall(step, call); });
     AnswerTasks();
   }
   // Hands over what the scheduler or another node says.
   void Hear(const Message& message, const Payload& payload = {}) {
-    StepContext step = Step();
+    Do([&](StepContext& step) { Take(step, message, payload); });
+    AnswerTasks();
+  }
+  void PassTime(absl::Duration time) {
+    now = now + time;
+    Do([&](StepContext& step) { exchange.OnDeadline(step); });
+    AnswerTasks();
+  }
+  // Does something to the exchange, and takes what comes of it.
+  void Do(const std::function<void(StepContext& step)>& happens) {
+    StepContext step{now, actions_, rejections_};
+    happens(step);
+    for (Action& action : std::exchange(actions_, {})) {
+      if (auto* ask = std::get_if<AskWorker>(&action)) tasks_.push_back(std::move(ask->task));
+      auto* call = std::get_if<CompleteRequest>(&action);
+      if (call == nullptr) continue;
+      EXPECT_TRUE(completed.emplace(call->request, std::make_pair(call->status, call->step)).second) << "node " << id_;
+    }
+    EXPECT_TRUE(mail_.to_self.empty());
+    for (Message& message : std::exchange(mail_.to_scheduler, {})) told.push_back(std::move(message));
+    for (StateMail::Routed& routed : std::exchange(mail_.to_nodes, {})) sent.push_back(std::move(routed));
+  }
+  void Take(StepContext& step, const Message& message, const Payload& payload) {
     if (const auto* sought = std::get_if<StateSought>(&message)) {
       exchange.OnSought(step, *sought);
     } else if (const auto* holders = std::get_if<StateHolders>(&message)) {
@@ -59,15 +81,7 @@ class TestNode : private StateOutlet {
     } else {
       exchange.OnPeerMessage(step, message, payload);
     }
-    AnswerTasks();
   }
-  void PassTime(absl::Duration time) {
-    now = now + time;
-    StepContext step = Step();
-    exchange.OnDeadline(step);
-    AnswerTasks();
-  }
-  StepContext Step() { return {now, actions_, rejections_}; }
   template <typename Kind>
   std::vector<Kind> TakeTold() {
     std::vector<Kind> kinds;
@@ -95,9 +109,10 @@ class TestNode : private StateOutlet {
     while (!tasks_.empty()) {
       const StateTask task = std::move(tasks_.front());
       tasks_.pop_front();
-      StepContext step = Step();
-      if (const auto* read = std::get_if<ReadState>(&task)) exchange.OnCall(step, Read(*read));
-      if (const auto* write = std::get_if<WriteState>(&task)) exchange.OnCall(step, Written(*write));
+      Do([&](StepContext& step) {
+        if (const auto* read = std::get_if<ReadState>(&task)) exchange.OnCall(step, Read(*read));
+        if (const auto* write = std::get_if<WriteState>(&task)) exchange.OnCall(step, Written(*write));
+      });
     }
   }
   StateLayout LayoutOf(WorkerId worker) const { return StateLayout(static_cast<int64_t>(memories.at(worker).size())); }
@@ -118,15 +133,6 @@ class TestNode : private StateOutlet {
     return {write.worker, write.chunk, true};
   }
 
-  void TellScheduler(StepContext&, Message message) override { told.push_back(std::move(message)); }
-  void SendOnRoute(StepContext&, Message message) override { sent.emplace_back(std::move(message), Payload()); }
-  void SendStateChunk(StepContext&, ChunkMessage message, Payload payload) override {
-    sent.emplace_back(std::move(message), std::move(payload));
-  }
-  void Ask(StepContext&, StateTask task) override { tasks_.push_back(std::move(task)); }
-  void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override {
-    EXPECT_TRUE(completed.emplace(request, std::make_pair(status, boundary)).second) << "node " << id_;
-  }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return kPushed; }
   bool HasState(WorkerId worker) const override { return late.count(worker) == 0; }
   bool HasMissedNothing(WorkerId worker) const override { return young.count(worker) > 0; }
@@ -148,6 +154,7 @@ class TestNode : private StateOutlet {
   std::deque<StateTask> tasks_;
   Actions actions_;
   RejectionLog rejections_;
+  StateMail mail_;
 
  public:
   StateExchange exchange;
@@ -329,29 +336,25 @@ TEST_F(StateExchangeTest, AWorkerThatDiesEndsItsFetch) {
   joiner_.Share(kFirst, Nothing());
   const RequestId fetch = joiner_.Fetch(kFirst);
   joiner_.told.clear();
-  StepContext step = joiner_.Step();
-  joiner_.exchange.OnWorkerGone(step, kFirst);
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnWorkerGone(step, kFirst); });
   EXPECT_EQ(joiner_.StatusOf(fetch).code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(joiner_.TakeTold<FetchEnded>().size(), 1u);
 }
 
 TEST_F(StateExchangeTest, WhatWaitsIsSaidAgainOnANewConnection) {
   joiner_.Share(kFirst, Nothing());
-  StepContext step = joiner_.Step();
-  joiner_.exchange.OnSchedulerConnected(step, Term(1));
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnSchedulerConnected(step, Term(1)); });
   joiner_.Fetch(kFirst);
   joiner_.told.clear();
-  joiner_.exchange.OnSchedulerConnected(step, Term(1));
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnSchedulerConnected(step, Term(1)); });
   EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
 }
 
 TEST_F(StateExchangeTest, ANewStartOfTheSchedulerEndsEveryHold) {
   FetchFromHolder();
   joiner_.told.clear();
-  StepContext step = joiner_.Step();
-  joiner_.exchange.OnSchedulerConnected(step, Term(2));
-  StepContext other = holder_.Step();
-  holder_.exchange.OnSchedulerConnected(other, Term(2));
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnSchedulerConnected(step, Term(2)); });
+  holder_.Do([&](StepContext& step) { holder_.exchange.OnSchedulerConnected(step, Term(2)); });
   EXPECT_TRUE(holder_.StatusOf(held_).ok());
   EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
   joiner_.Hear(Released());
@@ -386,14 +389,12 @@ TEST_F(StateExchangeTest, ALaterTransferEndsTheWaitForAnEarlierOne) {
 TEST_F(StateExchangeTest, ASilentSchedulerHoldsNobody) {
   const RequestId fetch = FetchFromHolder();
   joiner_.told.clear();
-  StepContext step = joiner_.Step();
-  joiner_.exchange.OnSchedulerSilent(step);
-  joiner_.exchange.OnSchedulerSilent(step);
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnSchedulerSilent(step); });
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnSchedulerSilent(step); });
   EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "abstain from all"}));
   EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}}) << "it may only have been stopped";
   EXPECT_EQ(joiner_.completed.count(fetch), 0u);
-  StepContext other = holder_.Step();
-  holder_.exchange.OnSchedulerSilent(other);
+  holder_.Do([&](StepContext& step) { holder_.exchange.OnSchedulerSilent(step); });
   EXPECT_TRUE(holder_.StatusOf(held_).ok());
 }
 
@@ -403,9 +404,8 @@ TEST_F(StateExchangeTest, AStateWaitsForTheResultsOfItsRounds) {
   EXPECT_EQ(joiner_.memories.at(kFirst), state_);
   EXPECT_TRUE(joiner_.TakeTold<FetchEnded>().empty()) << "they might be made again, of others";
   joiner_.has_results = true;
-  StepContext step = joiner_.Step();
-  joiner_.exchange.OnRoundComplete(step);
-  joiner_.exchange.OnRoundComplete(step);
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnRoundComplete(step); });
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.OnRoundComplete(step); });
   EXPECT_EQ(joiner_.TakeTold<FetchEnded>(), (std::vector<FetchEnded>{{kTransfer, 1, true, ""}}));
   joiner_.Hear(Released(1));
   EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
@@ -422,11 +422,9 @@ TEST_F(StateExchangeTest, ACallBehindAnotherOneTimesOut) {
 
 TEST_F(StateExchangeTest, TheJobsEndEndsEveryCall) {
   const RequestId fetch = FetchFromHolder();
-  StepContext step = joiner_.Step();
-  joiner_.exchange.FailAll(step, absl::UnavailableError("the job has ended"));
+  joiner_.Do([&](StepContext& step) { joiner_.exchange.FailAll(step, absl::UnavailableError("the job has ended")); });
   EXPECT_EQ(joiner_.StatusOf(fetch), absl::UnavailableError("the job has ended"));
-  StepContext other = holder_.Step();
-  holder_.exchange.FailAll(other, absl::UnavailableError("the job has ended"));
+  holder_.Do([&](StepContext& step) { holder_.exchange.FailAll(step, absl::UnavailableError("the job has ended")); });
   EXPECT_EQ(holder_.StatusOf(held_), absl::UnavailableError("the job has ended"));
 }
 

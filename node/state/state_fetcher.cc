@@ -42,10 +42,12 @@ std::string PartAt(const StateShape& shape, int64_t offset) {
 
 }  // namespace
 
-absl::Status StateFetcher::AddWorker(StepContext& step, WorkerId worker, StateShape shape) {
+absl::Status StateFetcher::AddWorker(StepContext& step, WorkerId worker, StateShape shape,
+                                     std::vector<KeysPushed> replica) {
   if (workers_.empty()) {
     Clear();
     shape_ = std::move(shape);
+    replica_ = std::move(replica);
     layout_ = StateLayout(shape_.total_bytes());
     phase_ = Phase::kNoHolders;
   } else if (shape != shape_) {
@@ -161,7 +163,7 @@ void StateFetcher::AskManifest(StepContext& step) {
   manifest_from_ = holder->first;
   ++manifest_asked_;
   progress_at_ = step.now;
-  outlet_->SendOnRoute(step, StateManifestWanted{RouteTo(holder->second), transfer_});
+  mail_->Send(StateManifestWanted{RouteTo(holder->second), transfer_, replica_});
 }
 
 void StateFetcher::AskAnotherForManifest(StepContext& step) {
@@ -245,7 +247,7 @@ void StateFetcher::FillFrom(StepContext& step, HolderLink& holder, size_t most) 
     asked_[*chunk].push_back(holder.node());
     chunks.push_back(*chunk);
   }
-  if (!chunks.empty()) SendRequest(step, holder, chunks);
+  if (!chunks.empty()) SendRequest(holder, chunks);
 }
 
 std::optional<ChunkIndex> StateFetcher::NextChunk(const HolderLink& holder) {
@@ -281,9 +283,9 @@ std::optional<ChunkIndex> StateFetcher::ChunkToSteal(Timestamp now, const Holder
   return best;
 }
 
-void StateFetcher::SendRequest(StepContext& step, const HolderLink& holder, const std::vector<ChunkIndex>& chunks) {
+void StateFetcher::SendRequest(const HolderLink& holder, const std::vector<ChunkIndex>& chunks) {
   attempt_ = attempt_.Next();
-  outlet_->SendOnRoute(step, StateRequest{RouteTo(holder), transfer_, attempt_, RunsOf(chunks)});
+  mail_->Send(StateRequest{RouteTo(holder), transfer_, attempt_, RunsOf(chunks), replica_});
 }
 
 void StateFetcher::TakeBack(NodeId holder, ChunkIndex chunk) {
@@ -306,23 +308,25 @@ bool StateFetcher::IsRight(ChunkIndex chunk, const Payload& payload) const {
   return DigestBytes(payload[0].AsBytes().bytes(), 0) == hashes_[chunk.value()];
 }
 
-void StateFetcher::OnChunk(StepContext& step, const ChunkMessage& message, const Payload& payload) {
-  if (phase_ != Phase::kPulling || TransferOf(message.id) != transfer_) return;
+bool StateFetcher::OnChunk(StepContext& step, const ChunkMessage& message, const Payload& payload) {
+  if (phase_ != Phase::kPulling || TransferOf(message.id) != transfer_) return false;
   const NodeId source = message.route.source();
   const ChunkIndex chunk = message.id.chunk;
   const auto holder = holders_.find(source);
   if (holder != holders_.end()) holder->second.OnArrived(step.now, chunk);
-  // A second copy, or one that nobody asked for.
+  // Else it is a second copy, or one that nobody asked for.
   const auto asked = asked_.find(chunk);
-  if (asked == asked_.end()) return Fill(step);
-  if (!IsRight(chunk, payload)) {
+  const bool is_wanted = asked != asked_.end();
+  const bool is_taken = is_wanted && IsRight(chunk, payload);
+  if (is_taken) {
+    asked_.erase(asked);
+    progress_at_ = step.now;
+    for (const WorkerId worker : workers_) ++writing_[worker];
+  } else if (is_wanted) {
     OnWrong(step, source, chunk);
-    return Fill(step);
   }
-  asked_.erase(asked);
-  progress_at_ = step.now;
-  Write(step, chunk, payload[0]);
   Fill(step);
+  return is_taken;
 }
 
 void StateFetcher::OnWrong(StepContext& step, NodeId source, ChunkIndex chunk) {
@@ -342,13 +346,6 @@ void StateFetcher::OnWrong(StepContext& step, NodeId source, ChunkIndex chunk) {
   if (!all_wrong || asked_.count(chunk) > 0) return;
   Fail(absl::DataLossError(absl::StrCat("no holder of the state gives part '", part, "' as node ",
                                         manifest_from_.value(), " has described it; their replicas differ")));
-}
-
-void StateFetcher::Write(StepContext& step, ChunkIndex chunk, const Buffer& bytes) {
-  for (WorkerId worker : workers_) {
-    ++writing_[worker];
-    outlet_->Ask(step, WriteState{worker, chunk, bytes});
-  }
 }
 
 bool StateFetcher::OnWritten(StepContext& step, const WorkerStateWritten& written) {

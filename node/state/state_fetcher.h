@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -26,8 +27,9 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/state/holder_link.h"
-#include "node/state/state_outlet.h"
+#include "node/state/state_mail.h"
 #include "node/step_context.h"
+#include "proto/message.h"
 #include "proto/state_layout.h"
 #include "proto/state_messages.h"
 #include "protocol/state_call.h"
@@ -45,11 +47,12 @@ class StateFetcher {
   };
   enum class Phase : uint8_t { kIdle, kNoHolders, kNoManifest, kPulling, kComplete, kFailed };
 
-  // `outlet` outlives this.
-  StateFetcher(Settings settings, StateChannel* outlet) : settings_(settings), outlet_(outlet) {}
+  // `mail` outlives this.
+  StateFetcher(Settings settings, StateMail* mail) : settings_(settings), mail_(mail) {}
 
-  // Fetches for this worker too, whose state has this shape. INVALID_ARGUMENT when another worker's differs.
-  absl::Status AddWorker(StepContext& step, WorkerId worker, StateShape shape);
+  // Fetches for this worker too, whose state has this shape. INVALID_ARGUMENT when another worker's differs. `replica`
+  // has the keys of replicas, and the rounds after which they are wanted.
+  absl::Status AddWorker(StepContext& step, WorkerId worker, StateShape shape, std::vector<KeysPushed> replica = {});
   // Fetches for this worker no longer; without any the fetch ends.
   void RemoveWorker(WorkerId worker);
   // Forgets a worker that has gone: it answers nothing any more.
@@ -63,7 +66,8 @@ class StateFetcher {
   void OnHolders(StepContext& step, const StateHolders& holders);
   void OnManifest(StepContext& step, const StateManifest& manifest);
   void OnRefused(StepContext& step, const StateRefused& refused);
-  void OnChunk(StepContext& step, const ChunkMessage& message, const Payload& payload);
+  // Returns whether it is to be written for all workers(); for each there is to be an OnWritten.
+  bool OnChunk(StepContext& step, const ChunkMessage& message, const Payload& payload);
   // Returns false when the worker has not taken a chunk of this fetch, and so fetches no longer.
   bool OnWritten(StepContext& step, const WorkerStateWritten& written);
   // What is on its way is lost, on all nodes until Resume: an epoch begins.
@@ -77,6 +81,8 @@ class StateFetcher {
   const absl::Status& failure() const { return failure_; }
   // Returns whether anybody is left to ask.
   bool has_holders() const { return !holders_.empty(); }
+  // For whom it fetches.
+  const std::set<WorkerId>& workers() const { return workers_; }
   TransferId transfer() const { return transfer_; }
   uint64_t boundary() const { return boundary_; }
   const std::vector<KeysPushed>& pushed() const { return pushed_; }
@@ -103,7 +109,7 @@ class StateFetcher {
   std::optional<ChunkIndex> NextChunk(const HolderLink& holder);
   // Chooses a chunk that another holder owes and will give much later than `holder` would.
   std::optional<ChunkIndex> ChunkToSteal(Timestamp now, const HolderLink& holder);
-  void SendRequest(StepContext& step, const HolderLink& holder, const std::vector<ChunkIndex>& chunks);
+  void SendRequest(const HolderLink& holder, const std::vector<ChunkIndex>& chunks);
   // What this holder owes is to be asked of others.
   void TakeBackFrom(HolderLink& holder);
   void TakeBack(NodeId holder, ChunkIndex chunk);
@@ -111,7 +117,6 @@ class StateFetcher {
   // Says whether this is the chunk that the manifest means.
   bool IsRight(ChunkIndex chunk, const Payload& payload) const;
   void OnWrong(StepContext& step, NodeId holder, ChunkIndex chunk);
-  void Write(StepContext& step, ChunkIndex chunk, const Buffer& bytes);
   void CompleteIfWhole();
   bool IsWhole() const;
   void Fail(absl::Status status);
@@ -119,7 +124,7 @@ class StateFetcher {
   std::string HolderNames() const;
 
   const Settings settings_;
-  StateChannel* outlet_;
+  StateMail* mail_;
 
   Phase phase_ = Phase::kIdle;
   absl::Status failure_;
@@ -128,6 +133,7 @@ class StateFetcher {
   std::map<WorkerId, uint32_t> former_;   // the first of these, which are of its fetch before
   StateShape shape_;
   StateLayout layout_;
+  std::vector<KeysPushed> replica_;
   TransferId transfer_;
   uint64_t boundary_ = 0;
   std::vector<KeysPushed> pushed_;
@@ -146,6 +152,20 @@ class StateFetcher {
   Timestamp progress_at_;
   Timestamp next_tick_ = kNever;
 };
+
+// Hands what another node says of a state, chunks aside, to the one of this node that gives or that fetches.
+template <typename Server>
+void HandStateMessage(StepContext& step, const Message& message, Server& server, StateFetcher& fetcher) {
+  if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) {
+    server.OnManifestWanted(step, *wanted);
+  } else if (const auto* manifest = std::get_if<StateManifest>(&message)) {
+    fetcher.OnManifest(step, *manifest);
+  } else if (const auto* request = std::get_if<StateRequest>(&message)) {
+    server.OnRequest(step, *request);
+  } else if (const auto* refused = std::get_if<StateRefused>(&message)) {
+    fetcher.OnRefused(step, *refused);
+  }
+}
 
 }  // namespace banyan
 

@@ -34,7 +34,7 @@ struct Holder {
 };
 
 // A joiner, holders behind links of their own, and a worker that takes each chunk a millisecond later.
-class StateFetcherTest : public testing::Test, private StateOutlet {
+class StateFetcherTest : public testing::Test {
  protected:
   void Make(int64_t total_bytes) {
     shape_ = {{{"adam", total_bytes / 4}, {"weights", total_bytes - total_bytes / 4}}};
@@ -56,6 +56,7 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   // Runs until the fetch has ended, or for `limit`.
   void Run(absl::Duration limit = absl::Hours(1)) {
     const Timestamp end = now_ + limit;
+    Carry();
     while (now_ < end && fetcher_.phase() != StateFetcher::Phase::kComplete &&
            fetcher_.phase() != StateFetcher::Phase::kFailed) {
       const Timestamp next = std::min(due_.empty() ? kNever : due_.begin()->first, fetcher_.NextDeadline());
@@ -69,6 +70,7 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
       } else {
         fetcher_.OnDeadline(step);
       }
+      Carry();
     }
   }
   void ExpectComplete() {
@@ -88,25 +90,17 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   int writes_ = 0;
   std::multimap<Timestamp, std::function<void(StepContext&)>> due_;
   RejectionLog rejections_;
-  StateFetcher fetcher_{{}, this};
+  StateMail mail_;
+  StateFetcher fetcher_{{}, &mail_};
 
  private:
-  void TellScheduler(StepContext&, Message) override { FAIL() << "the exchange does"; }
-  void CompleteStateCall(StepContext&, RequestId, absl::Status, uint64_t) override { FAIL() << "the exchange does"; }
-  void SendStateChunk(StepContext&, ChunkMessage, Payload) override { FAIL() << "a joiner sends none"; }
-  std::vector<KeysPushed> PushedBy(WorkerId) const override { return {}; }
-  bool HasState(WorkerId) const override { return true; }
-  bool HasMissedNothing(WorkerId) const override { return false; }
-  void Abstain(StepContext&, WorkerId) override {}
-  void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
-  void AbstainFromAll(StepContext&) override {}
-  bool HasResultsOf(const std::vector<KeysPushed>&) const override { return true; }
-  void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
-  void BeginAnywhere(StepContext&, WorkerId) override {}
-
   bool IsDead(const Holder& holder) const { return Elapsed() >= holder.dies_at; }
 
-  void SendOnRoute(StepContext&, Message message) override {
+  void Carry() {
+    EXPECT_TRUE(mail_.to_scheduler.empty()) << "the exchange tells it";
+    for (const auto& [message, payload] : std::exchange(mail_.to_nodes, {})) TakeRequest(message);
+  }
+  void TakeRequest(const Message& message) {
     if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) return AnswerManifest(wanted->route);
     const auto& request = std::get<StateRequest>(message);
     const NodeId node = request.route.destination();
@@ -138,13 +132,14 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
         message.route = {{node, kJoiner}, 0};
         Buffer bytes = Buffer::CopyOfBytes(BytesOf(chunk));
         if (holder.gives_wrong_bytes) static_cast<uint8_t*>(bytes.mutable_data())[0] ^= 1;
-        due_.emplace(holder.free_at + holder.delay,
-                     [this, message, bytes](StepContext& step) { fetcher_.OnChunk(step, message, {bytes}); });
+        due_.emplace(holder.free_at + holder.delay, [this, message, bytes](StepContext& step) {
+          if (!fetcher_.OnChunk(step, message, {bytes})) return;
+          for (const WorkerId worker : fetcher_.workers()) Write({worker, message.id.chunk, bytes});
+        });
       }
     }
   }
-  void Ask(StepContext&, StateTask task) override {
-    const auto write = std::get<WriteState>(task);
+  void Write(const WriteState& write) {
     ++writes_;
     if (lost_writes_ > 0 && lost_writes_-- > 0) return;
     due_.emplace(now_ + absl::Milliseconds(1), [this, write](StepContext& step) {

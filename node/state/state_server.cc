@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "node/state/state_outlet.h"
 #include "node/step_context.h"
 
 namespace banyan {
@@ -33,58 +32,58 @@ const StateShape* StateServer::ShapeOf(WorkerId worker) const {
 
 bool StateServer::CanStillHold() const {
   return std::any_of(shapes_.begin(), shapes_.end(), [this](const auto& shared) {
-    return fetching_.count(shared.first) == 0 && outlet_->HasState(shared.first);
+    return fetching_.count(shared.first) == 0 && workers_->HasState(shared.first);
   });
 }
 
 bool StateServer::MayYetShare() const {
-  const std::vector<WorkerId> beginners = outlet_->Beginners();
+  const std::vector<WorkerId> beginners = workers_->Beginners();
   return std::any_of(beginners.begin(), beginners.end(),
                      [this](WorkerId worker) { return !shapes_.contains(worker) && !share_nothing_.contains(worker); });
 }
 
-void StateServer::NoteFetching(StepContext& step, WorkerId worker) {
+void StateServer::NoteFetching(WorkerId worker) {
   fetching_.insert(worker);
-  if (transfer_.has_value() && !giver_.has_value() && !CanStillHold()) Tell(step);
+  if (transfer_.has_value() && !giver_.has_value() && !CanStillHold()) Tell();
 }
 
-void StateServer::Tell(StepContext& step) {
+void StateServer::Tell() {
   if (giver_.has_value()) {
-    return outlet_->TellScheduler(step, BoundaryHeld{*transfer_, boundary_, outlet_->PushedBy(*giver_)});
+    return mail_->to_scheduler.push_back(BoundaryHeld{*transfer_, boundary_, workers_->PushedBy(*giver_)});
   }
   is_undecided_ = !CanStillHold() && MayYetShare();
   if (CanStillHold() || is_undecided_) return;
-  outlet_->TellScheduler(step, NoState{*transfer_, "none of its workers has a state to give"});
+  mail_->to_scheduler.push_back(NoState{*transfer_, "none of its workers has a state to give"});
 }
 
 void StateServer::OnSought(StepContext& step, const StateSought& sought) {
   if (transfer_.has_value() && sought.transfer < *transfer_) return;
   // Its workers are at a later boundary.
   if (sought.transfer <= given_up_) {
-    return outlet_->TellScheduler(step, NoState{sought.transfer, kWentOn, true});
+    return mail_->to_scheduler.push_back(NoState{sought.transfer, kWentOn, true});
   }
   if (transfer_ != sought.transfer) {
     DropTransfer();
     transfer_ = sought.transfer;
-    outlet_->Ask(step, HoldWorkers{true});
+    GiveTask(step, HoldWorkers{true});
     ChooseGiver(std::nullopt);
   }
-  Tell(step);
+  Tell();
 }
 
 void StateServer::OnBoundary(StepContext& step, const WorkerPassBoundary& call) {
-  if (!outlet_->HasState(call.worker)) {
+  if (!workers_->HasState(call.worker)) {
     const absl::Status status = absl::FailedPreconditionError("the worker has no training state: fetch it first");
-    return outlet_->CompleteStateCall(step, call.request, status, call.step);
+    return CompleteStateCall(step, call.request, status, call.step);
   }
   fetching_.erase(call.worker);
   if (!transfer_.has_value() || ShapeOf(call.worker) == nullptr) {
-    return outlet_->CompleteStateCall(step, call.request, absl::OkStatus(), call.step);
+    return CompleteStateCall(step, call.request, absl::OkStatus(), call.step);
   }
   waiting_[call.worker] = {call.request, call.step};
   if (giver_.has_value()) return;
   ChooseGiver(std::nullopt);
-  Tell(step);
+  Tell();
 }
 
 void StateServer::ChooseGiver(std::optional<uint64_t> boundary) {
@@ -97,7 +96,7 @@ void StateServer::ChooseGiver(std::optional<uint64_t> boundary) {
 
 void StateServer::Read(StepContext& step, std::optional<ChunkIndex> chunk) {
   ++owed_[*giver_];
-  outlet_->Ask(step, ReadState{*giver_, chunk});
+  GiveTask(step, ReadState{*giver_, chunk});
 }
 
 void StateServer::DropGiver() {
@@ -109,8 +108,8 @@ void StateServer::DropGiver() {
 void StateServer::OnLeave(StepContext& step, WorkerId worker) {
   const auto left = waiting_.extract(worker);
   if (left.empty()) return;
-  outlet_->CompleteStateCall(step, left.mapped().request,
-                             absl::CancelledError("the worker waits at its boundary no longer"), left.mapped().step);
+  CompleteStateCall(step, left.mapped().request, absl::CancelledError("the worker waits at its boundary no longer"),
+                    left.mapped().step);
   if (giver_ == worker) ReplaceGiver(step, absl::StrCat("worker ", worker.value(), " has left its boundary"));
 }
 
@@ -120,13 +119,12 @@ void StateServer::OnWorkerGone(StepContext& step, WorkerId worker) {
   fetching_.erase(worker);
   const auto left = waiting_.extract(worker);
   if (!left.empty()) {
-    outlet_->CompleteStateCall(step, left.mapped().request, absl::UnavailableError("the worker has gone"),
-                               left.mapped().step);
+    CompleteStateCall(step, left.mapped().request, absl::UnavailableError("the worker has gone"), left.mapped().step);
   }
   if (giver_ == worker) {
     ReplaceGiver(step, absl::StrCat("worker ", worker.value(), " has gone"));
   } else if (transfer_.has_value() && !giver_.has_value()) {
-    Tell(step);
+    Tell();
   }
   owed_.erase(worker);
   stale_.erase(worker);
@@ -143,14 +141,14 @@ void StateServer::ReplaceGiver(StepContext& step, const std::string& reason) {
     reading_.clear();
     return ReadMore(step);
   }
-  outlet_->TellScheduler(step, NoState{*transfer_, reason, true});
+  mail_->to_scheduler.push_back(NoState{*transfer_, reason, true});
   // Each joiner once, whatever it has asked for.
   std::map<NodeId, SourceRoute> joiners;
   for (SourceRoute& route : want_manifest_) joiners.emplace(route.destination(), route);
   for (const auto& [chunk, all] : asked_) {
     for (const Asked& asked : all) joiners.emplace(asked.route.destination(), asked.route);
   }
-  for (auto& [joiner, route] : joiners) Refuse(step, std::move(route), *transfer_, reason);
+  for (auto& [joiner, route] : joiners) Refuse(std::move(route), *transfer_, reason);
   want_manifest_.clear();
   asked_.clear();
   unread_.clear();
@@ -158,8 +156,8 @@ void StateServer::ReplaceGiver(StepContext& step, const std::string& reason) {
   hashes_.clear();
 }
 
-void StateServer::Refuse(StepContext& step, SourceRoute back, TransferId transfer, const std::string& reason) {
-  outlet_->SendOnRoute(step, StateRefused{std::move(back), transfer, reason});
+void StateServer::Refuse(SourceRoute back, TransferId transfer, const std::string& reason) {
+  mail_->Send(StateRefused{std::move(back), transfer, reason});
 }
 
 void StateServer::OnReleased(StepContext& step, TransferId transfer) {
@@ -170,16 +168,16 @@ void StateServer::OnReleased(StepContext& step, TransferId transfer) {
 void StateServer::ReleaseAll(StepContext& step) {
   if (!transfer_.has_value()) return;
   DropTransfer();
-  outlet_->Ask(step, HoldWorkers{false});
+  GiveTask(step, HoldWorkers{false});
   for (const auto& [worker, waiting] : std::exchange(waiting_, {})) {
-    outlet_->CompleteStateCall(step, waiting.request, absl::OkStatus(), waiting.step);
+    CompleteStateCall(step, waiting.request, absl::OkStatus(), waiting.step);
   }
 }
 
 void StateServer::OnSchedulerSilent(StepContext& step) {
   if (!giver_.has_value()) return;
   given_up_ = *transfer_;
-  outlet_->TellScheduler(step, NoState{given_up_, kWentOn, true});
+  mail_->to_scheduler.push_back(NoState{given_up_, kWentOn, true});
   ReleaseAll(step);
 }
 
@@ -197,7 +195,7 @@ void StateServer::DropTransfer() {
 
 void StateServer::FailAll(StepContext& step, const absl::Status& status) {
   for (const auto& [worker, waiting] : std::exchange(waiting_, {})) {
-    outlet_->CompleteStateCall(step, waiting.request, status, waiting.step);
+    CompleteStateCall(step, waiting.request, status, waiting.step);
   }
   DropTransfer();
 }
@@ -212,8 +210,8 @@ std::string StateServer::Obstacle(TransferId transfer) const {
 void StateServer::OnManifestWanted(StepContext& step, const StateManifestWanted& wanted) {
   SourceRoute back = Reversed(wanted.route);
   const std::string obstacle = Obstacle(wanted.transfer);
-  if (!obstacle.empty()) return Refuse(step, std::move(back), wanted.transfer, obstacle);
-  if (!hashes_.empty()) return SendManifest(step, std::move(back));
+  if (!obstacle.empty()) return Refuse(std::move(back), wanted.transfer, obstacle);
+  if (!hashes_.empty()) return SendManifest(std::move(back));
   std::erase_if(want_manifest_, [&](const SourceRoute& one) { return one.destination() == back.destination(); });
   if (want_manifest_.size() >= kMostJoiners) {
     return step.rejections.Reject("request for what a state is made of from too many nodes",
@@ -223,14 +221,14 @@ void StateServer::OnManifestWanted(StepContext& step, const StateManifestWanted&
   if (!std::exchange(is_hashing_, true)) Read(step, std::nullopt);
 }
 
-void StateServer::SendManifest(StepContext& step, SourceRoute back) {
-  outlet_->SendOnRoute(step, StateManifest{std::move(back), *transfer_, shapes_.at(*giver_), hashes_});
+void StateServer::SendManifest(SourceRoute back) {
+  mail_->Send(StateManifest{std::move(back), *transfer_, shapes_.at(*giver_), hashes_});
 }
 
 void StateServer::OnRequest(StepContext& step, const StateRequest& request) {
   SourceRoute back = Reversed(request.route);
   const std::string obstacle = Obstacle(request.transfer);
-  if (!obstacle.empty()) return Refuse(step, std::move(back), request.transfer, obstacle);
+  if (!obstacle.empty()) return Refuse(std::move(back), request.transfer, obstacle);
   const StateLayout layout(shapes_.at(*giver_).total_bytes());
   for (const StateRequest::Run& run : request.chunks) {
     for (ChunkIndex chunk = run.first; chunk <= run.last; chunk = chunk.Next()) {
@@ -276,22 +274,15 @@ void StateServer::OnRead(StepContext& step, const WorkerStateRead& read) {
     const absl::Span<const uint8_t> bytes = read.bytes.bytes();
     hashes_.resize(StateLayout(shapes_.at(*giver_).total_bytes()).chunks());
     std::memcpy(hashes_.data(), bytes.data(), std::min(bytes.size(), hashes_.size() * sizeof(uint64_t)));
-    for (SourceRoute& back : std::exchange(want_manifest_, {})) SendManifest(step, std::move(back));
+    for (SourceRoute& back : std::exchange(want_manifest_, {})) SendManifest(std::move(back));
     return;
   }
   if (reading_.erase(*read.chunk) == 0) return;
   const auto asked = asked_.extract(*read.chunk);
-  for (const Asked& one : asked.mapped()) SendChunk(step, *read.chunk, one, read.bytes);
+  for (const Asked& one : asked.mapped()) {
+    mail_->SendChunk(StateChunkId(*transfer_, one.attempt, *read.chunk), one.route, read.bytes);
+  }
   ReadMore(step);
-}
-
-void StateServer::SendChunk(StepContext& step, ChunkIndex chunk, const Asked& asked, const Buffer& bytes) {
-  ChunkMessage message;
-  message.id = StateChunkId(*transfer_, asked.attempt, chunk);
-  message.route = asked.route;
-  message.elements = bytes.size_bytes();
-  message.frames = {{CodecId::kFp32, 0, bytes.size_bytes(), bytes.size_bytes()}};
-  outlet_->SendStateChunk(step, std::move(message), {bytes});
 }
 
 }  // namespace banyan

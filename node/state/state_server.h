@@ -5,11 +5,9 @@
 // - A worker is held only for a transfer that the scheduler has named, and let go when that is released, replaced by
 //   a later one, or of an earlier term.
 // - What is read comes from a worker that waits at the boundary of the transfer, and waited when it was asked. When it
-// leaves, another one of this
-//   node takes its place, or the joiners are refused.
+//   leaves, another one of this node takes its place, or the joiners are refused.
 // - At most kMostReads chunks are being read, and at most kMostAsked wait for it, each for at most kMostJoiners. A
-// joiner
-//   waits for a chunk once, however often it asks.
+//   joiner waits for a chunk once, however often it asks.
 #ifndef BANYAN_NODE_STATE_STATE_SERVER_H_
 #define BANYAN_NODE_STATE_STATE_SERVER_H_
 
@@ -23,7 +21,8 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "node/state/state_outlet.h"
+#include "node/state/state_mail.h"
+#include "node/state/state_workers.h"
 #include "node/step_context.h"
 #include "proto/state_layout.h"
 #include "proto/state_messages.h"
@@ -37,23 +36,23 @@ class StateServer {
   static constexpr size_t kMostAsked = 8192;
   static constexpr size_t kMostJoiners = 1024;
 
-  // `outlet` outlives this.
-  explicit StateServer(StateOutlet* outlet) : outlet_(outlet) {}
+  // Both outlive this.
+  StateServer(StateMail* mail, StateWorkers* workers) : mail_(mail), workers_(workers) {}
 
   // Notes that the worker shares a state of this shape. INVALID_ARGUMENT when it differs from that of another worker.
   absl::Status Share(WorkerId worker, StateShape shape);
   // Notes that the worker never shares any.
-  void ShareNothing(StepContext& step, WorkerId worker) {
+  void ShareNothing(WorkerId worker) {
     share_nothing_.insert(worker);
-    Review(step);
+    Review();
   }
   // Tells the scheduler that nobody can be held, as soon as no worker may still share a state.
-  void Review(StepContext& step) {
-    if (transfer_.has_value() && is_undecided_) Tell(step);
+  void Review() {
+    if (transfer_.has_value() && is_undecided_) Tell();
   }
   const StateShape* ShapeOf(WorkerId worker) const;
   // Notes that the worker fetches: it has no state to give until that has ended.
-  void NoteFetching(StepContext& step, WorkerId worker);
+  void NoteFetching(WorkerId worker);
   // Notes that it fetches no longer: where it has a state, it has one at its next boundary.
   void NoteFetched(WorkerId worker) { fetching_.erase(worker); }
   // Takes a worker at its boundary: it is held, or may go on at once.
@@ -95,7 +94,7 @@ class StateServer {
   // Returns whether a worker that has begun with the job has not said yet whether it shares a state.
   bool MayYetShare() const;
   // Tells the scheduler who is held, or that nobody can be. Nothing while that is not known.
-  void Tell(StepContext& step);
+  void Tell();
   // Takes the first worker that waits at `boundary`, or at any.
   void ChooseGiver(std::optional<uint64_t> boundary);
   void Read(StepContext& step, std::optional<ChunkIndex> chunk);
@@ -103,15 +102,15 @@ class StateServer {
   void DropGiver();
   // Lets another worker give the state in the place of one that has left.
   void ReplaceGiver(StepContext& step, const std::string& reason);
-  void Refuse(StepContext& step, SourceRoute back, TransferId transfer, const std::string& reason);
+  void Refuse(SourceRoute back, TransferId transfer, const std::string& reason);
   // Why nobody can be given the state of this transfer; empty when they can.
   std::string Obstacle(TransferId transfer) const;
   void ReadMore(StepContext& step);
-  void SendManifest(StepContext& step, SourceRoute back);
-  void SendChunk(StepContext& step, ChunkIndex chunk, const Asked& asked, const Buffer& bytes);
+  void SendManifest(SourceRoute back);
   void DropTransfer();
 
-  StateOutlet* outlet_;
+  StateMail* mail_;
+  StateWorkers* workers_;
   std::map<WorkerId, StateShape> shapes_;
   std::set<WorkerId> share_nothing_;
   std::set<WorkerId> fetching_;

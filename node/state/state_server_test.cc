@@ -16,7 +16,7 @@ constexpr TransferId kTransfer(9);
 constexpr WorkerId kFirst(0);
 constexpr WorkerId kSecond(1);
 
-class StateServerTest : public testing::Test, private StateOutlet {
+class StateServerTest : public testing::Test, private StateWorkers {
  protected:
   struct Completed {
     RequestId request;
@@ -47,9 +47,17 @@ class StateServerTest : public testing::Test, private StateOutlet {
     server_.OnRead(step, {worker, chunk, Buffer::Allocate(size_bytes, DataType::kByte)});
   }
   template <typename Kind>
-  std::vector<Kind> Take(std::vector<Message>& from) {
+  std::vector<Kind> TakeTold() {
     std::vector<Kind> kinds;
-    for (const Message& message : std::exchange(from, {})) {
+    for (const Message& message : std::exchange(mail_.to_scheduler, {})) {
+      if (std::holds_alternative<Kind>(message)) kinds.push_back(std::get<Kind>(message));
+    }
+    return kinds;
+  }
+  template <typename Kind>
+  std::vector<Kind> TakeSent() {
+    std::vector<Kind> kinds;
+    for (const auto& [message, payload] : std::exchange(mail_.to_nodes, {})) {
       if (std::holds_alternative<Kind>(message)) kinds.push_back(std::get<Kind>(message));
     }
     return kinds;
@@ -57,32 +65,33 @@ class StateServerTest : public testing::Test, private StateOutlet {
   // What has been asked to be read; the workers may go on or not.
   std::vector<ReadState> TakeReads() {
     std::vector<ReadState> reads;
-    for (const StateTask& task : std::exchange(tasks_, {})) {
-      if (const auto* read = std::get_if<ReadState>(&task)) reads.push_back(*read);
-      if (const auto* hold = std::get_if<HoldWorkers>(&task)) is_held_ = hold->is_held;
+    for (; taken_ < actions_.size(); ++taken_) {
+      const auto* ask = std::get_if<AskWorker>(&actions_[taken_]);
+      if (ask == nullptr) continue;
+      if (const auto* read = std::get_if<ReadState>(&ask->task)) reads.push_back(*read);
+      if (const auto* hold = std::get_if<HoldWorkers>(&ask->task)) is_held_ = hold->is_held;
     }
     return reads;
+  }
+  // All calls that have ended so far.
+  std::vector<Completed> CompletedCalls() const {
+    std::vector<Completed> completed;
+    for (const Action& action : actions_) {
+      if (const auto* call = std::get_if<CompleteRequest>(&action)) completed.push_back({call->request, call->status});
+    }
+    return completed;
   }
 
   Timestamp now_;
   Actions actions_;
+  size_t taken_ = 0;  // of these, by TakeReads
   RejectionLog rejections_;
-  std::vector<Message> told_;
-  std::vector<Message> sent_;
-  std::vector<StateTask> tasks_;
-  std::vector<Completed> completed_;
+  StateMail mail_;
   bool is_held_ = false;
   std::vector<WorkerId> beginners_;
-  StateServer server_{this};
+  StateServer server_{&mail_, this};
 
  private:
-  void TellScheduler(StepContext&, Message message) override { told_.push_back(std::move(message)); }
-  void SendOnRoute(StepContext&, Message message) override { sent_.push_back(std::move(message)); }
-  void SendStateChunk(StepContext&, ChunkMessage message, Payload) override { sent_.push_back(std::move(message)); }
-  void Ask(StepContext&, StateTask task) override { tasks_.push_back(std::move(task)); }
-  void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t) override {
-    completed_.push_back({request, std::move(status)});
-  }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(2), Round(7)}}; }
   bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return false; }
@@ -98,40 +107,37 @@ class StateServerTest : public testing::Test, private StateOutlet {
 TEST_F(StateServerTest, ABoundaryIsPassedWhileNobodySeeksAState) {
   Share(kFirst);
   Reach(kFirst, 5, 1);
-  EXPECT_EQ(completed_, (std::vector<Completed>{{RequestId(1), absl::OkStatus()}}));
-  EXPECT_TRUE(told_.empty());
+  EXPECT_EQ(CompletedCalls(), (std::vector<Completed>{{RequestId(1), absl::OkStatus()}}));
+  EXPECT_TRUE(mail_.to_scheduler.empty());
 }
 
 TEST_F(StateServerTest, WhoSharesNothingSaysSoAtOnce) {
   Seek();
-  EXPECT_EQ(Take<NoState>(told_).size(), 1u);
+  EXPECT_EQ(TakeTold<NoState>().size(), 1u);
   Share(kFirst);
-  StepContext step = Step();
-  server_.NoteFetching(step, kFirst);
-  EXPECT_EQ(Take<NoState>(told_).size(), 1u) << "its only worker fetches itself";
+  server_.NoteFetching(kFirst);
+  EXPECT_EQ(TakeTold<NoState>().size(), 1u) << "its only worker fetches itself";
 }
 
 TEST_F(StateServerTest, ABeginnerThatMayYetShareItsStateIsWaitedFor) {
   beginners_ = {kFirst, kSecond};
   Seek();
   Share(kFirst);
-  StepContext step = Step();
-  server_.Review(step);
-  EXPECT_TRUE(told_.empty());
+  server_.Review();
+  EXPECT_TRUE(mail_.to_scheduler.empty());
   Reach(kFirst, 1, 1);
-  EXPECT_EQ(Take<BoundaryHeld>(told_).size(), 1u);
+  EXPECT_EQ(TakeTold<BoundaryHeld>().size(), 1u);
 }
 
 TEST_F(StateServerTest, BeginnersThatShareNothingHaveNoState) {
   beginners_ = {kFirst, kSecond};
   Seek();
-  StepContext step = Step();
-  server_.ShareNothing(step, kFirst);
-  EXPECT_TRUE(told_.empty()) << "of the other one nothing is known";
+  server_.ShareNothing(kFirst);
+  EXPECT_TRUE(mail_.to_scheduler.empty()) << "of the other one nothing is known";
   beginners_ = {kFirst};
-  server_.Review(step);
-  server_.Review(step);
-  EXPECT_EQ(Take<NoState>(told_).size(), 1u) << "it has pushed, or has gone";
+  server_.Review();
+  server_.Review();
+  EXPECT_EQ(TakeTold<NoState>().size(), 1u) << "it has pushed, or has gone";
 }
 
 TEST_F(StateServerTest, HoldsItsWorkersAtTheirNextBoundary) {
@@ -140,19 +146,19 @@ TEST_F(StateServerTest, HoldsItsWorkersAtTheirNextBoundary) {
   Seek();
   EXPECT_TRUE(TakeReads().empty());
   EXPECT_TRUE(is_held_);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(mail_.to_scheduler.empty());
   Reach(kSecond, 5, 1);
-  EXPECT_EQ(Take<BoundaryHeld>(told_), (std::vector<BoundaryHeld>{{kTransfer, 5, {{KeyId(1), KeyId(2), Round(7)}}}}));
+  EXPECT_EQ(TakeTold<BoundaryHeld>(), (std::vector<BoundaryHeld>{{kTransfer, 5, {{KeyId(1), KeyId(2), Round(7)}}}}));
   Reach(kFirst, 5, 2);
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(mail_.to_scheduler.empty());
   Seek();
-  EXPECT_EQ(Take<BoundaryHeld>(told_).size(), 1u) << "the answer may have been lost";
-  EXPECT_TRUE(completed_.empty());
+  EXPECT_EQ(TakeTold<BoundaryHeld>().size(), 1u) << "the answer may have been lost";
+  EXPECT_TRUE(CompletedCalls().empty());
   StepContext step = Step();
   server_.OnReleased(step, TransferId(8));
-  EXPECT_TRUE(completed_.empty()) << "an earlier one";
+  EXPECT_TRUE(CompletedCalls().empty()) << "an earlier one";
   server_.OnReleased(step, kTransfer);
-  EXPECT_EQ(completed_.size(), 2u);
+  EXPECT_EQ(CompletedCalls().size(), 2u);
   TakeReads();
   EXPECT_FALSE(is_held_);
 }
@@ -171,7 +177,7 @@ TEST_F(StateServerTest, GivesTheManifestAndChunks) {
   server_.OnManifestWanted(step, {FromJoiner(), kTransfer});
   ASSERT_EQ(TakeReads().size(), 1u);
   Answer(kFirst, std::nullopt, 24);
-  const std::vector<StateManifest> manifests = Take<StateManifest>(sent_);
+  const std::vector<StateManifest> manifests = TakeSent<StateManifest>();
   ASSERT_EQ(manifests.size(), 1u) << "a joiner waits for it once";
   EXPECT_EQ(manifests[0].route, ToJoiner());
   EXPECT_EQ(manifests[0].shape, Shape());
@@ -181,7 +187,7 @@ TEST_F(StateServerTest, GivesTheManifestAndChunks) {
   Answer(kFirst, ChunkIndex(0), 1024);
   Answer(kFirst, ChunkIndex(1), 1024);
   Answer(kFirst, ChunkIndex(2), 952);
-  const std::vector<ChunkMessage> chunks = Take<ChunkMessage>(sent_);
+  const std::vector<ChunkMessage> chunks = TakeSent<ChunkMessage>();
   ASSERT_EQ(chunks.size(), 3u);
   EXPECT_EQ(chunks[2].id, StateChunkId(kTransfer, Attempt(1), ChunkIndex(2)));
   EXPECT_EQ(chunks[2].route, ToJoiner());
@@ -201,7 +207,7 @@ TEST_F(StateServerTest, TwoJoinersShareARead) {
   for (int again = 0; again < 3; ++again) server_.OnRequest(step, other);
   EXPECT_EQ(TakeReads().size(), 1u);
   Answer(kFirst, ChunkIndex(1), 1024);
-  EXPECT_EQ(Take<ChunkMessage>(sent_).size(), 2u) << "a joiner waits for a chunk once";
+  EXPECT_EQ(TakeSent<ChunkMessage>().size(), 2u) << "a joiner waits for a chunk once";
 }
 
 TEST_F(StateServerTest, FewChunksAreReadAtATime) {
@@ -239,7 +245,7 @@ TEST_F(StateServerTest, OtherTransfersAreRefused) {
   server_.OnManifestWanted(step, {FromJoiner(), kTransfer});
   Seek();
   server_.OnManifestWanted(step, {FromJoiner(), kTransfer});
-  EXPECT_EQ(Take<StateRefused>(sent_).size(), 3u) << "none is held yet";
+  EXPECT_EQ(TakeSent<StateRefused>().size(), 3u) << "none is held yet";
 }
 
 TEST_F(StateServerTest, AnotherWorkerTakesThePlaceOfOneThatDies) {
@@ -257,8 +263,8 @@ TEST_F(StateServerTest, AnotherWorkerTakesThePlaceOfOneThatDies) {
   Answer(kSecond, std::nullopt, 24);
   Answer(kSecond, ChunkIndex(0), 1024);
   Answer(kSecond, ChunkIndex(1), 1024);
-  EXPECT_EQ(Take<StateManifest>(sent_).size(), 1u);
-  EXPECT_TRUE(Take<NoState>(told_).empty());
+  EXPECT_EQ(TakeSent<StateManifest>().size(), 1u);
+  EXPECT_TRUE(TakeTold<NoState>().empty());
 }
 
 TEST_F(StateServerTest, WithoutAWorkerJoinersAreRefusedOnceEach) {
@@ -268,12 +274,12 @@ TEST_F(StateServerTest, WithoutAWorkerJoinersAreRefusedOnceEach) {
   StepContext step = Step();
   server_.OnManifestWanted(step, {FromJoiner(), kTransfer});
   server_.OnRequest(step, Request(0, 1));
-  told_.clear();
+  mail_.to_scheduler.clear();
   server_.OnLeave(step, kFirst);
-  EXPECT_EQ(Take<StateRefused>(sent_).size(), 1u);
-  EXPECT_EQ(Take<NoState>(told_), (std::vector<NoState>{{kTransfer, "worker 0 has left its boundary", true}}));
-  ASSERT_EQ(completed_.size(), 1u);
-  EXPECT_EQ(completed_[0].status.code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(TakeSent<StateRefused>().size(), 1u);
+  EXPECT_EQ(TakeTold<NoState>(), (std::vector<NoState>{{kTransfer, "worker 0 has left its boundary", true}}));
+  ASSERT_EQ(CompletedCalls().size(), 1u);
+  EXPECT_EQ(CompletedCalls()[0].status.code(), absl::StatusCode::kCancelled);
 }
 
 // The scheduler may not have heard that it was held.
@@ -283,9 +289,9 @@ TEST_F(StateServerTest, WhoWasLetGoInSilenceSaysThatItHadAState) {
   Reach(kFirst, 5, 1);
   StepContext step = Step();
   server_.OnSchedulerSilent(step);
-  told_.clear();
+  mail_.to_scheduler.clear();
   Seek();
-  const std::vector<NoState> told = Take<NoState>(told_);
+  const std::vector<NoState> told = TakeTold<NoState>();
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].transfer, kTransfer);
   EXPECT_TRUE(told[0].had_state);
@@ -304,22 +310,22 @@ TEST_F(StateServerTest, WhatWasReadForAnEarlierTransferGoesNowhere) {
   later.transfer = kTransfer.Next();
   server_.OnRequest(step, later);
   Answer(kFirst, ChunkIndex(0), 1024);
-  EXPECT_TRUE(Take<ChunkMessage>(sent_).empty()) << "the state of step 5";
+  EXPECT_TRUE(TakeSent<ChunkMessage>().empty()) << "the state of step 5";
   Answer(kFirst, ChunkIndex(0), 1024);
-  EXPECT_EQ(Take<ChunkMessage>(sent_).size(), 1u);
+  EXPECT_EQ(TakeSent<ChunkMessage>().size(), 1u);
 }
 
 TEST_F(StateServerTest, ALaterTransferTakesWhoIsHeld) {
   Share(kFirst);
   Seek();
   Reach(kFirst, 5, 1);
-  told_.clear();
+  mail_.to_scheduler.clear();
   Seek(kTransfer.Next());
-  EXPECT_EQ(Take<BoundaryHeld>(told_).at(0).transfer, kTransfer.Next());
-  EXPECT_TRUE(completed_.empty());
+  EXPECT_EQ(TakeTold<BoundaryHeld>().at(0).transfer, kTransfer.Next());
+  EXPECT_TRUE(CompletedCalls().empty());
   StepContext step = Step();
   server_.FailAll(step, absl::UnavailableError("the job has ended"));
-  EXPECT_EQ(completed_, (std::vector<Completed>{{RequestId(1), absl::UnavailableError("the job has ended")}}));
+  EXPECT_EQ(CompletedCalls(), (std::vector<Completed>{{RequestId(1), absl::UnavailableError("the job has ended")}}));
 }
 
 }  // namespace

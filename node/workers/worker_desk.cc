@@ -111,7 +111,7 @@ void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
   engine_->Abstain(step, key, local->next_contribution, local->waits_from);
 }
 
-void WorkerDesk::Fetch(StepContext& step, WorkerId worker) {
+void WorkerDesk::Abstain(StepContext& step, WorkerId worker) {
   fetching_.Begin(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) {
     ContributeWhole(step, *local);

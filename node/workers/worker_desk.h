@@ -33,6 +33,7 @@
 #include "node/policy_book.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
+#include "node/state/state_workers.h"
 #include "node/step_context.h"
 #include "node/workers/fetching_workers.h"
 #include "node/workers/late_workers.h"
@@ -46,7 +47,7 @@
 
 namespace banyan {
 
-class WorkerDesk {
+class WorkerDesk : public StateWorkers {
  public:
   class Listener {
    public:
@@ -96,24 +97,24 @@ class WorkerDesk {
   }
   // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
   void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
-  // This worker fetches the training state of others: no round or barrier waits for it until one of BeginAfter and
-  // BeginAnywhere.
-  // The node abstains from keys in which no other one takes part.
-  void Fetch(StepContext& step, WorkerId worker);
-  // As FetchingWorkers' functions of these names.
-  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed);
-  void AbstainFromAll(StepContext& step);
-  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
+  // StateWorkers.
+  std::vector<KeysPushed> PushedBy(WorkerId worker) const override { return fetching_.PushedBy(worker); }
+  bool HasState(WorkerId worker) const override { return fetching_.HasState(worker); }
+  bool HasMissedNothing(WorkerId worker) const override { return fetching_.HasMissedNothing(worker); }
+  std::vector<WorkerId> Beginners() const override { return fetching_.Beginners(); }
+  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override { return fetching_.HasResultsOf(pushed); }
+  void Abstain(StepContext& step, WorkerId worker) override;
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
+  void AbstainFromAll(StepContext& step) override;
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override {
     fetching_.BeginAfter(worker, pushed);
     OnFetched(step, worker);
   }
-  // The worker begins with what it has: there is no other state, or it needs none.
-  void BeginAnywhere(StepContext& step, WorkerId worker) {
+  void BeginAnywhere(StepContext& step, WorkerId worker) override {
     if (!workers_.IsAttached(worker)) return;
     fetching_.BeginAnywhere(worker);
     OnFetched(step, worker);
   }
-  const FetchingWorkers& fetching() const { return fetching_; }
   // Takes the scheduler's answer to a question for whom workers wait.
   void OnWaitAnswer(StepContext& step, const WaitAnswer& answer) { questions_.OnAnswer(step, answer); }
   // Logs what has waited long, and goes on without late workers.

@@ -28,7 +28,7 @@ namespace {
 constexpr TransferId kTransfer(9);
 
 // A node alone in its job, which plays the scheduler as well: every fetch begins a transfer at once.
-class StateNode : public Protocol, private StateOutlet {
+class StateNode : public Protocol, private StateWorkers {
  public:
   Actions Step(Timestamp now, Event event) override {
     actions_.clear();
@@ -44,11 +44,10 @@ class StateNode : public Protocol, private StateOutlet {
     } else if (std::holds_alternative<DeadlineReached>(event)) {
       exchange_.OnDeadline(step);
     }
-    while (!told_.empty()) {
-      const Message message = std::move(told_.front());
-      told_.pop_front();
-      PlayScheduler(step, message);
+    while (!mail_.to_scheduler.empty()) {
+      for (const Message& message : std::exchange(mail_.to_scheduler, {})) PlayScheduler(step, message);
     }
+    EXPECT_TRUE(mail_.empty()) << "there is no other node";
     return std::move(actions_);
   }
   Timestamp NextDeadline() const override { return exchange_.NextDeadline(); }
@@ -85,16 +84,6 @@ class StateNode : public Protocol, private StateOutlet {
     }
   }
 
-  void TellScheduler(StepContext&, Message message) override { told_.push_back(std::move(message)); }
-  void SendOnRoute(StepContext&, Message) override { FAIL() << "there is no other node"; }
-  void SendStateChunk(StepContext&, ChunkMessage, Payload) override { FAIL() << "there is no other node"; }
-  void Ask(StepContext&, StateTask task) override {
-    actions_.emplace_back(std::in_place_type<AskWorker>, AskWorker{std::move(task)});
-  }
-  void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override {
-    actions_.emplace_back(std::in_place_type<CompleteRequest>,
-                          CompleteRequest{request, std::move(status), KeyId(), Round(), boundary});
-  }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {}; }
   bool HasState(WorkerId) const override { return true; }
   bool HasMissedNothing(WorkerId) const override { return is_young; }
@@ -107,10 +96,10 @@ class StateNode : public Protocol, private StateOutlet {
 
   Actions actions_;
   RejectionLog rejections_;
-  std::deque<Message> told_;
+  StateMail mail_;
   TransferId transfer_ = kTransfer;
   uint64_t fetch_ = 0;
-  StateExchange exchange_{{}, this};
+  StateExchange exchange_{{}, &mail_, this};
 };
 
 // A worker's memory of many parts of odd sizes.
