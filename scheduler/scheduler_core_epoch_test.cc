@@ -234,6 +234,41 @@ TEST_F(SchedulerEpochTest, AllGoneTheJobWaitsForNodesToComeBack) {
   EXPECT_THAT(harness_.Sent<EpochPlan>(kOther)[0].bindings, IsEmpty());
 }
 
+TEST_F(SchedulerEpochTest, AnOrderDoesNotWaitForMembersThatNobodyHears) {
+  harness_.Receive(kOperator, RemoveNode{"n2"});
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  harness_.BeginEpoch({1, 3});
+  harness_.Advance(absl::Seconds(6));
+  EXPECT_TRUE(harness_.HasLog("the job waits: the scheduler hears none of its 2 members"));
+  harness_.ForgetSent();
+  harness_.Receive(kOperator, Reconfigure{MeshYaml(3), "o.yaml"});
+  harness_.Advance(absl::Seconds(2));
+  const std::vector<OperatorReply> replies = harness_.Sent<OperatorReply>(kOperator);
+  ASSERT_FALSE(replies.empty());
+  EXPECT_TRUE(replies.back().accepted) << replies.back().text;
+  EXPECT_THAT(replies.back().text, HasSubstr("may join again: n2"));
+  // The node that comes in makes the job go on.
+  harness_.Receive(2, SchedulerHarness::JoinOf(2, 2));
+  for (int i = 0; i < 8; ++i) {
+    harness_.Advance(absl::Seconds(1));
+    ASSERT_FALSE(harness_.Sent<EpochBegin>(2).empty());
+    harness_.Receive(2, EpochReport{harness_.Sent<EpochBegin>(2).back().epoch, {}});
+  }
+  EXPECT_THAT(harness_.Sent<EpochPlan>(2), SizeIs(1));
+}
+
+TEST_F(SchedulerEpochTest, WhoIsHeardAgainIsPlannedForAfterAnOrderInBetween) {
+  harness_.Receive(kOperator, RemoveNode{"n2"});
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  harness_.BeginEpoch({1, 3});
+  harness_.Advance(absl::Seconds(6));
+  harness_.Receive(kOperator, Reconfigure{MeshYaml(3), "o.yaml"});
+  harness_.Advance(absl::Seconds(2));
+  EXPECT_THAT(Plans(1), IsEmpty());
+  harness_.ReportProgress({1, 3}, Round(1));
+  EXPECT_THAT(Plans(1), SizeIs(1));
+}
+
 TEST_F(SchedulerEpochTest, ACutLinkIsPlannedWithout) {
   harness_.Receive(1, PeerLost{NodeId(2), "silent for 5s"});
   harness_.Receive(2, PeerLost{NodeId(1), "silent for 5s"});

@@ -146,6 +146,7 @@ inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
     {211, "the checker took who joined in an epoch that nobody heard of for a member of the one before"},
     {19, "a node that came to a job that was stopped took that for an error"},
     {41, "the checker took starts that found the job over for two leaders of a term"},
+    {4566, "an order to let nodes in again waited for ever for members that were gone"},
     {12517, "the checker blamed a job that had ended since all that had the parameters had left"},
 };
 

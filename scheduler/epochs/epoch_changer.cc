@@ -273,6 +273,7 @@ bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
 }
 
 Timestamp EpochChanger::NextDeadline() const {
+  if (HasOrderWhileDeaf()) return now();
   return std::min(
       {suspicions_.NextDeadline(), causes_.NextDeadline(), departure_.NextDeadline(), report_due_, verdict_due_});
 }
@@ -298,6 +299,7 @@ void EpochChanger::TakeSuspicions() {
   const bool was_deaf = suspicions_.is_deaf();
   Suspicions::Findings findings = suspicions_.Take(now());
   if (suspicions_.is_deaf() && !was_deaf) parts_.context->LogWarning(absl::StrCat("the job waits: ", WaitsFor()));
+  AnswerWhileDeaf();
   for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
   RefuseContesters(findings.defended);
   for (const auto& [ends, why] : findings.cuts) {
@@ -306,6 +308,19 @@ void EpochChanger::TakeSuspicions() {
     parts_.policies->replanner().OnLinkCut(now(), ends.first, ends.second, why);
     causes_.Add(now(), why);
   }
+}
+
+bool EpochChanger::HasOrderWhileDeaf() const {
+  const Reconfigurator& order = parts_.policies->reconfigurator();
+  const bool has_order = order.is_pending() || order.is_planning();
+  return has_order && suspicions_.is_deaf() && is_changing() && !epoch_reports_.IsComplete();
+}
+
+void EpochChanger::AnswerWhileDeaf() {
+  if (!HasOrderWhileDeaf()) return;
+  decision_.reset();
+  must_plan_ = true;
+  parts_.policies->AwaitMembers(WaitsFor());
 }
 
 void EpochChanger::TakeUnreported() {
@@ -332,6 +347,7 @@ void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
   departure_ = Departure(parts_.overlay->membership.lost_after);
   suspicions_.ForgetComplaints();
   decision_.reset();
+  must_plan_ = false;
   report_due_ = kNever;
   std::set<NodeId> all, survivors;
   for (const EpochMember& member : members) {
@@ -406,7 +422,9 @@ void EpochChanger::OnPlan(PlanDecision decision) {
 
 void EpochChanger::FinishIfReady() {
   const bool is_overtaken = causes_.NextDeadline() != kNever;
-  if (!decision_.has_value() || !epoch_reports_.IsComplete() || is_overtaken) return;
+  if (!epoch_reports_.IsComplete() || is_overtaken) return;
+  if (std::exchange(must_plan_, false)) return Plan();
+  if (!decision_.has_value()) return;
   if (HasLostReplicas()) return OnLostReplicas();
   Finish(*std::exchange(decision_, std::nullopt));
 }

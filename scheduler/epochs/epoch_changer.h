@@ -203,6 +203,10 @@ class EpochChanger {
   void TakeSuspicions();
   // Refuses those who claim the place of a node that was heard.
   void RefuseContesters(const std::vector<NodeId>& defended);
+  // Whether an operator's order waits for the plan of this epoch, while no member is heard whose report the plan needs.
+  bool HasOrderWhileDeaf() const;
+  // Puts such an order into force without a plan.
+  void AnswerWhileDeaf();
   void TakeUnreported();
   std::string DescribeDeafness() const;
   void CheckDeparture(NodeId node);
@@ -236,6 +240,7 @@ class EpochChanger {
   std::optional<RecordId> begin_record_;  // after which EpochBegin leaves; none when it has left
   Timestamp report_due_ = kNever;
   std::optional<PlanDecision> decision_;  // that waits for reports
+  bool must_plan_ = false;  // once all have reported: the plan was dropped for an order that could not wait for them
 };
 
 }  // namespace banyan
