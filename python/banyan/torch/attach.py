@@ -331,7 +331,7 @@ class Attachment:
                 f"{self._names[id(parameter)][0]}: a second backward() before wait(), while the gradient of the first is on its "
                 "way. Where it was another model's, whose backward came through this one: requires_grad_(False) here for that "
                 "time, or that one under no_sync() of this. Where you accumulate: all but the last under no_sync(). Where a layer "
-                "is reversible or a checkpoint's: the whole backward under no_sync(). After an error: skip()"
+                "is reversible or a checkpoint's: the whole backward under no_sync(). After one that failed: wait() first"
             )
         if not self._is_synchronised:
             return
