@@ -216,7 +216,7 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
   auto unfinished = workers().begin();
   const auto is_absent = [&](NodeId node) { return gone.contains(node) || processes_->CameTooLate(node); };
   const auto is_over = [&](WorkerName name, const SimulatedWorker& worker) {
-    const bool has_ended = processes_->is_stop_ordered() && worker.lost() && !worker.waits();
+    const bool has_ended = processes_->is_stop_ordered() && worker.lost() && worker.WaitsFor().empty();
     return worker.finished() || has_ended || is_absent(name.node);
   };
   const auto is_done = [&] {
@@ -244,7 +244,7 @@ bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
   const bool done = simulator_.RunUntil(
       [&] {
         const auto is_done = [](const SimulatedWorker& worker) {
-          return worker.finished() || (!worker.waits() && (worker.dead() || worker.failure().has_value()));
+          return worker.finished() || (worker.WaitsFor().empty() && (worker.dead() || worker.failure().has_value()));
         };
         while (waiting != workers().end() && is_done(*waiting->second)) ++waiting;
         return waiting == workers().end();

@@ -11,6 +11,7 @@
 #include "sim/cluster.h"
 #include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -15,6 +15,7 @@
 #include "sim/runs/simulation.h"
 #include "sim/testing/internet2_simulation.h"
 #include "sim/testing/linked_cluster.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

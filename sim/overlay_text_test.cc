@@ -1,6 +1,7 @@
 #include "gtest/gtest.h"
 #include "sim/overlays.h"
 #include "sim/runs/scenario.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

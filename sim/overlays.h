@@ -32,10 +32,6 @@ OverlayConfig RegularOverlay(const OverlayShape& shape, int degree, Random* rand
 // The nodes and links of a view. REQUIRES: every link has both directions, whose delays and losses are the same.
 OverlayConfig OverlayOf(const NetworkView& view);
 
-// Returns an overlay as the text of its file, which a simulated operator sends to change a running job: everything but
-// custom trees and public keys. ParseOverlay reads it back.
-std::string WriteOverlay(const OverlayConfig& overlay);
-
 // Returns the nodes of `view` with a link between every two of them, as they see a network whose routers take care of
 // the way: the path of fewest hops, over the lowest ids. A link is as fast as the slowest link of its path and as long
 // as all together, and `shared` says what paths have in common. REQUIRES: `view` is connected.

@@ -18,6 +18,7 @@
 #include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
 #include "sim/training/training_plan.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

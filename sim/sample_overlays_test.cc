@@ -5,7 +5,7 @@
 #include "gtest/gtest.h"
 #include "sim/overlays.h"
 #include "topology/network_view.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

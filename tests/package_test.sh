@@ -16,7 +16,7 @@ read -r _ version _ < <(tools/banyan --version)
 version+="+deb$(. /etc/os-release && echo "$VERSION_ID")"
 dpkg-deb -f "$out"/banyan_*.deb Version | grep -x "$version" >/dev/null || fail "expected version $version"
 dpkg-deb -f "$out"/banyan_*.deb Depends | grep 'libzmq5' >/dev/null || fail "expected the libraries that it needs among Depends"
-dpkg-deb -f "$out"/libbanyan-dev_*.deb Depends | grep 'libabsl-dev.*libyaml-cpp-dev' >/dev/null ||
+dpkg-deb -f "$out"/libbanyan-dev_*.deb Depends | grep 'libabsl-dev.*libzmq3-dev' >/dev/null ||
   fail "expected the libraries that programs link with among what libbanyan-dev depends on"
 if grep -rIl "$tree" "$root"; then fail "expected no file to name the place where it was made; those above do"; fi
 

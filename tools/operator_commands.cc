@@ -15,6 +15,7 @@
 #include "tools/commands.h"
 #include "tools/flags/shared_flags.h"
 #include "tools/scheduler_probe.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -41,6 +41,7 @@
 #include "tools/page/order_desk.h"
 #include "tools/page/scheduler_tap.h"
 #include "topology/overlay/overlay_address.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 #include "topology/planner.h"

@@ -7,6 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/commands.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

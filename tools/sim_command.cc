@@ -29,6 +29,7 @@
 #include "topology/network_view.h"
 #include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/told_links.h"
 #include "tracing/job_trace.h"

@@ -24,6 +24,7 @@
 #include "tools/flags/shared_flags.h"
 #include "tools/supervision/running_job.h"
 #include "tools/supervision/supervised_process.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "wan/cross_flow.h"
 #include "wan/emulator.h"

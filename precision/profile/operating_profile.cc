@@ -8,49 +8,26 @@
 
 #include "absl/strings/str_cat.h"
 #include "topology/overlay/yaml_document.h"
-#include "topology/overlay/yaml_reader.h"
+#include "topology/overlay/yaml_slots.h"
 
 namespace banyan {
 namespace {
 
 constexpr int64_t kMostSteps = 1000 * 1000 * 1000;
-constexpr NumberRange kShare = {.low = 0, .high = 1};
 
-// Reads a word that stands for a value.
-template <typename Value>
-void Choice(YamlMapReader& map, absl::string_view key, const std::vector<std::pair<std::string, Value>>& known,
-            YamlProblems& problems, Value& out) {
-  const YamlValue* value = map.Find(key);
-  if (value == nullptr) return;
-  std::vector<std::string> names;
-  for (const auto& [name, unused] : known) names.push_back(name);
-  const std::optional<std::string> word = ReadWord(*value, map.PathOf(key), names, problems);
-  for (const auto& [name, meaning] : known) {
-    if (word == name) out = meaning;
-  }
-}
-
-// Calls read(map) with the section `key`, where it is there.
-template <typename Read>
-void Section(YamlMapReader& file, absl::string_view key, YamlProblems& problems, Read read) {
-  const YamlValue* value = file.Find(key);
-  if (value == nullptr) return;
-  YamlMapReader map(*value, key, problems);
-  read(map);
-  map.Finish();
-}
-
-void ReadFormat(YamlMapReader& map, VoteRules& rules, YamlProblems& problems) {
-  Choice<ZeroGate>(map, "gate", {{"sender", ZeroGate::kSender}, {"result", ZeroGate::kResult}}, problems, rules.gate);
-  map.Number("sender_threshold", {.low = 0, .high = 10}, rules.sender_threshold);
-  map.Number("result_margin", {.low = 0, .high = 1}, rules.result_margin);
-  Choice<VoteAggregate>(map, "aggregate", {{"majority", VoteAggregate::kMajority}, {"mean", VoteAggregate::kMean}},
-                        problems, rules.aggregate);
-  Choice<TieRule>(map, "tie", {{"zero", TieRule::kZero}, {"positive", TieRule::kPositive}}, problems, rules.tie);
-  if (rules.aggregate != VoteAggregate::kMean || rules.gate != ZeroGate::kResult) return;
-  problems.Add(map.PlaceOf("gate"), absl::StrCat(map.PathOf("gate"),
-                                                 ": a mean has no zeros to make at its result; gate at the sender, or "
-                                                 "aggregate by majority"));
+YamlSlot Format(VoteRules& rules) {
+  return Map({{"gate", Word(rules.gate, {"sender", "result"})},
+              {"sender_threshold", Number(rules.sender_threshold, Numbers(0, 10))},
+              {"result_margin", Number(rules.result_margin, Numbers(0, 1))},
+              {"aggregate", Word(rules.aggregate, {"majority", "mean"})},
+              {"tie", Word(rules.tie, {"zero", "positive"})}},
+             [&rules](YamlMapReader& map, YamlProblems& problems) {
+               if (rules.aggregate != VoteAggregate::kMean || rules.gate != ZeroGate::kResult) return;
+               problems.Add(map.PlaceOf("gate"),
+                            absl::StrCat(map.PathOf("gate"),
+                                         ": a mean has no zeros to make at its result; gate at the sender, or "
+                                         "aggregate by majority"));
+             });
 }
 
 void ReadMode(YamlMapReader& file, OperatingProfile& profile, YamlProblems& problems) {
@@ -63,35 +40,6 @@ void ReadMode(YamlMapReader& file, OperatingProfile& profile, YamlProblems& prob
   profile.bits_per_element = word == "ternary" ? std::log2(3.0) : 1.0;
 }
 
-void ReadAdmission(YamlMapReader& map, AdmissionLimits& limits) {
-  map.Integer("warmup_steps", 1, kMostSteps, limits.warmup_steps);
-  map.Number("least_sign_agreement", {.low = 0.5, .high = 1}, limits.least_sign_agreement);
-  map.Number("most_near_zero", kShare, limits.most_near_zero);
-  map.Number("least_cosine", {.low = -1, .high = 1}, limits.least_cosine);
-  map.Number("most_loss_rise", {.low = -1e9, .high = 1e9}, limits.most_loss_rise);
-}
-
-void ReadDetector(YamlMapReader& map, DetectorProfile& detector) {
-  map.Require("slack");
-  map.Require("threshold");
-  map.Number("slack", {.low = 0, .high = 1e9}, detector.slack);
-  map.Number("threshold", {.low = 0, .high = 1e9, .low_allowed = false}, detector.threshold);
-  map.Number("smoothing", {.low = 0, .high = 1, .low_allowed = false}, detector.smoothing);
-}
-
-void ReadRecovery(YamlMapReader& map, RecoveryProfile& recovery) {
-  map.Integer("cooldown_steps", 1, kMostSteps, recovery.cooldown_steps);
-  map.Integer("readmission_steps", 0, kMostSteps, recovery.readmission_steps);
-  map.Integer("guard_steps", 0, kMostSteps, recovery.guard_steps);
-  map.Number("guard_factor", {.low = 1, .high = 1000}, recovery.guard_factor);
-}
-
-void ReadExposure(YamlMapReader& map, ExposureProfile& exposure) {
-  map.Number("bound", kShare, exposure.bound);
-  map.Number("band", kShare, exposure.band);
-  map.Integer("interval_steps", 1, kMostSteps, exposure.interval_steps);
-}
-
 void ReadControls(YamlMapReader& file, OperatingProfile& profile, YamlProblems& problems) {
   const YamlValue* value = file.Find("controls");
   if (value == nullptr) return;
@@ -101,22 +49,37 @@ void ReadControls(YamlMapReader& file, OperatingProfile& profile, YamlProblems& 
 
 void ReadFile(YamlMapReader& file, OperatingProfile& profile, YamlProblems& problems) {
   ReadSchema(file, kProfileSchema, "a profile", problems);
-  ReadTextOf(file, "profile", true, profile.name, problems);
+  ReadKeys(file, {{"profile", Required(Text(profile.name))}}, problems);
   profile.provenance = ReadProvenance(file, problems);
   ReadMode(file, profile, problems);
-  Choice<PrecisionScope>(
-      file, "scope",
-      {{"model", PrecisionScope::kModel}, {"role", PrecisionScope::kRole}, {"tensor", PrecisionScope::kTensor}},
-      problems, profile.scope);
-  Section(file, "format", problems, [&](YamlMapReader& map) { ReadFormat(map, profile.rules, problems); });
-  file.Number("bits_per_element", {.low = 0, .high = 32, .low_allowed = false}, profile.bits_per_element);
-  Section(file, "admission", problems, [&](YamlMapReader& map) { ReadAdmission(map, profile.admission); });
-  if (profile.has_low_bit) file.Require("detector");
-  Section(file, "detector", problems, [&](YamlMapReader& map) { ReadDetector(map, profile.detector); });
-  Section(file, "recovery", problems, [&](YamlMapReader& map) { ReadRecovery(map, profile.recovery); });
-  Section(file, "exposure", problems, [&](YamlMapReader& map) { ReadExposure(map, profile.exposure); });
+  AdmissionLimits& limits = profile.admission;
+  DetectorProfile& detector = profile.detector;
+  RecoveryProfile& recovery = profile.recovery;
+  ExposureProfile& exposure = profile.exposure;
+  YamlSlot detector_slot = Map({{"slack", Required(Number(detector.slack, Numbers(0, 1e9)))},
+                                {"threshold", Required(Number(detector.threshold, Above(0, 1e9)))},
+                                {"smoothing", Number(detector.smoothing, Above(0, 1))}});
+  detector_slot.is_required = profile.has_low_bit;
+  ReadKeys(file,
+           {{"scope", Word(profile.scope, {"model", "role", "tensor"})},
+            {"format", Format(profile.rules)},
+            {"bits_per_element", Number(profile.bits_per_element, Above(0, 32))},
+            {"admission", Map({{"warmup_steps", Number(limits.warmup_steps, Count(1, kMostSteps))},
+                               {"least_sign_agreement", Number(limits.least_sign_agreement, Numbers(0.5, 1))},
+                               {"most_near_zero", Number(limits.most_near_zero, Numbers(0, 1))},
+                               {"least_cosine", Number(limits.least_cosine, Numbers(-1, 1))},
+                               {"most_loss_rise", Number(limits.most_loss_rise, Numbers(-1e9, 1e9))}})},
+            {"detector", std::move(detector_slot)},
+            {"recovery", Map({{"cooldown_steps", Number(recovery.cooldown_steps, Count(1, kMostSteps))},
+                              {"readmission_steps", Number(recovery.readmission_steps, Count(0, kMostSteps))},
+                              {"guard_steps", Number(recovery.guard_steps, Count(0, kMostSteps))},
+                              {"guard_factor", Number(recovery.guard_factor, Numbers(1, 1000))}})},
+            {"exposure", Map({{"bound", Number(exposure.bound, Numbers(0, 1))},
+                              {"band", Number(exposure.band, Numbers(0, 1))},
+                              {"interval_steps", Number(exposure.interval_steps, Count(1, kMostSteps))}})}},
+           problems);
   ReadControls(file, profile, problems);
-  Choice<bool>(file, "guard", {{"endpoint", true}, {"forced", false}}, problems, profile.has_guard);
+  ReadKeys(file, {{"guard", Word(profile.has_guard, {"forced", "endpoint"})}}, problems);
   file.Finish();
 }
 

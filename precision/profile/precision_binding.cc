@@ -1,5 +1,6 @@
 #include "precision/profile/precision_binding.h"
 
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -8,122 +9,72 @@
 #include "core/json_writer.h"
 #include "proto/precision/key_routes.h"
 #include "topology/overlay/yaml_document.h"
-#include "topology/overlay/yaml_reader.h"
+#include "topology/overlay/yaml_slots.h"
 
 namespace banyan {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
 
-constexpr std::pair<TensorRole, const char*> kRoles[] = {
-    {TensorRole::kBackbone, "backbone"},   {TensorRole::kEncoder, "encoder"}, {TensorRole::kOther, "other"},
-    {TensorRole::kEmbedding, "embedding"}, {TensorRole::kNorm, "norm"},       {TensorRole::kBias, "bias"},
-    {TensorRole::kHead, "head"},
-};
-
-TensorRole ReadRole(YamlMapReader& map, YamlProblems& problems) {
-  const YamlValue* value = map.Require("role");
-  if (value == nullptr) return TensorRole::kOther;
-  std::vector<std::string> names;
-  for (const auto& [unused, name] : kRoles) names.emplace_back(name);
-  const std::optional<std::string> word = ReadWord(*value, map.PathOf("role"), names, problems);
-  for (const auto& [role, name] : kRoles) {
-    if (word == name) return role;
-  }
-  return TensorRole::kOther;
-}
+// By their numbers.
+const char* const kRoles[] = {"backbone", "encoder", "other", "embedding", "norm", "bias", "head"};
 
 // Reads role, route, family and reason. A sensitive role that may go low-bit is a mistake here already.
-SliceBinding ReadSlice(YamlMapReader& map, YamlProblems& problems) {
-  SliceBinding slice;
-  slice.role = ReadRole(map, problems);
-  if (const YamlValue* value = map.Require("route"); value != nullptr) {
-    slice.is_candidate = ReadWord(*value, map.PathOf("route"), {"low-bit", "fp32"}, problems) == "low-bit";
-  }
-  if (const YamlValue* value = map.Find("family"); value != nullptr) {
-    const std::optional<std::string> word = ReadWord(*value, map.PathOf("family"), {"binary", "ternary"}, problems);
-    if (word.has_value()) slice.family = *word == "binary" ? LowBitFamily::kBinary : LowBitFamily::kTernary;
-  }
-  ReadTextOf(map, "reason", true, slice.reason, problems);
+void ReadSlice(YamlMapReader& map, SliceBinding& slice, YamlProblems& problems) {
+  LowBitFamily family = LowBitFamily::kBinary;
+  ReadKeys(map,
+           {{"role", Required(Word(slice.role, {std::begin(kRoles), std::end(kRoles)}))},
+            {"route", Required(Word(slice.is_candidate, {"fp32", "low-bit"}))},
+            {"family", Word(family, {"binary", "ternary"})},
+            {"reason", Required(Text(slice.reason))}},
+           problems);
+  if (map.Has("family")) slice.family = family;
   if (slice.is_candidate && IsSensitive(slice.role)) {
     problems.Add(
         map.PlaceOf("route"),
         absl::StrFormat("%s: the role %s is sensitive and stays fp32; write fp32, or another role if it has one",
                         map.PathOf("route"), RoleName(slice.role)));
   }
-  return slice;
 }
 
-void ReadSlices(const YamlValue& list, const std::string& where, TensorBinding& tensor, YamlProblems& problems) {
-  if (list.kind != YamlValue::Kind::kSequence) {
-    problems.Add(list.place, absl::StrCat(where, ": expected a list of slices, got ", Describe(list)));
-    return;
-  }
-  int64_t end = 0;
-  for (size_t i = 0; i < list.items.size(); ++i) {
-    YamlMapReader map(*list.items[i], absl::StrCat(where, "[", i, "]"), problems);
-    int64_t first = 0;
-    int64_t elements = 0;
-    map.Require("first");
-    map.Require("elements");
-    map.Integer("first", 0, kMostElements, first);
-    map.Integer("elements", 1, kMostElements, elements);
-    SliceBinding slice = ReadSlice(map, problems);
-    map.Finish();
-    slice.first = first;
-    slice.elements = elements;
-    if (first < end || first + elements > tensor.elements) {
-      problems.Add(map.place(), absl::StrFormat("%s[%d]: expected elements from %d on, of the %d that the tensor has, "
-                                                "got %d to %d; slices ascend and do not overlap",
-                                                where, i, end, tensor.elements, first, first + elements - 1));
-    }
-    end = first + elements;
-    tensor.slices.push_back(std::move(slice));
-  }
+YamlSlot Slice(TensorBinding& tensor, SliceBinding& slice) {
+  return Map(
+      {{"first", Required(Number(slice.first, Count(0, kMostElements)))},
+       {"elements", Required(Number(slice.elements, Count(1, kMostElements)))}},
+      [&](YamlMapReader& map, YamlProblems& problems) {
+        ReadSlice(map, slice, problems);
+        const size_t before = tensor.slices.size() - 1;
+        const int64_t end = before == 0 ? 0 : tensor.slices[before - 1].first + tensor.slices[before - 1].elements;
+        if (slice.first >= end && slice.first + slice.elements <= tensor.elements) return;
+        problems.Add(map.place(),
+                     absl::StrFormat("%s: expected elements from %d on, of the %d that the tensor has, "
+                                     "got %d to %d; slices ascend and do not overlap",
+                                     map.where(), end, tensor.elements, slice.first, slice.first + slice.elements - 1));
+      });
 }
 
-TensorBinding ReadTensor(const YamlValue& value, const std::string& where, YamlProblems& problems) {
-  TensorBinding tensor;
-  YamlMapReader map(value, where, problems);
-  ReadTextOf(map, "name", true, tensor.name, problems);
-  map.Require("elements");
-  map.Integer("elements", 1, kMostElements, tensor.elements);
-  if (const YamlValue* slices = map.Find("slices"); slices != nullptr) {
-    ReadSlices(*slices, map.PathOf("slices"), tensor, problems);
-  } else {
-    SliceBinding whole = ReadSlice(map, problems);
-    whole.elements = tensor.elements;
-    tensor.slices.push_back(std::move(whole));
-  }
-  map.Finish();
-  const size_t slices = PrecisionBinding("", {}, {tensor}).SlicesOf(tensor.name, tensor.elements).size();
-  if (slices > KeyRoutes::kMostSlices) {
-    problems.Add(map.place(), absl::StrFormat("%s: expected at most %d slices of a tensor, what they leave out among "
+YamlSlot Tensor(TensorBinding& tensor, std::set<std::string>& names) {
+  const auto slice = [&tensor](SliceBinding& of) { return Slice(tensor, of); };
+  return Map({{"name", Required(Text(tensor.name))},
+              {"elements", Required(Number(tensor.elements, Count(1, kMostElements)))},
+              {"slices", List<SliceBinding>(tensor.slices, "of slices", slice)}},
+             [&](YamlMapReader& map, YamlProblems& problems) {
+               if (!map.Has("slices")) {
+                 SliceBinding& whole = tensor.slices.emplace_back();
+                 ReadSlice(map, whole, problems);
+                 whole.elements = tensor.elements;
+               }
+               const size_t slices = PrecisionBinding("", {}, {tensor}).SlicesOf(tensor.name, tensor.elements).size();
+               if (slices > KeyRoutes::kMostSlices) {
+                 problems.Add(map.place(),
+                              absl::StrFormat("%s: expected at most %d slices of a tensor, what they leave out among "
                                               "them, got %d; make several tensors of it",
-                                              where, KeyRoutes::kMostSlices, slices));
-  }
-  return tensor;
-}
-
-std::vector<TensorBinding> ReadTensors(YamlMapReader& file, YamlProblems& problems) {
-  std::vector<TensorBinding> tensors;
-  std::set<std::string> names;
-  const YamlValue* list = file.Require("tensors");
-  if (list == nullptr) return tensors;
-  if (list->kind != YamlValue::Kind::kSequence) {
-    problems.Add(list->place, absl::StrCat("tensors: expected a list of tensors, got ", Describe(*list)));
-    return tensors;
-  }
-  for (size_t i = 0; i < list->items.size(); ++i) {
-    const std::string where = absl::StrCat("tensors[", i, "]");
-    TensorBinding tensor = ReadTensor(*list->items[i], where, problems);
-    if (!names.insert(tensor.name).second) {
-      problems.Add(list->items[i]->place,
-                   absl::StrCat(where, ": tensor '", tensor.name, "' is bound twice; remove one"));
-    }
-    tensors.push_back(std::move(tensor));
-  }
-  return tensors;
+                                              map.where(), KeyRoutes::kMostSlices, slices));
+               }
+               if (names.insert(tensor.name).second) return;
+               problems.Add(map.place(),
+                            absl::StrCat(map.where(), ": tensor '", tensor.name, "' is bound twice; remove one"));
+             });
 }
 
 // JSON's strings are YAML's too.
@@ -139,12 +90,7 @@ std::string SliceYaml(const SliceBinding& slice) {
 
 bool IsSensitive(TensorRole role) { return role >= TensorRole::kEmbedding; }
 
-absl::string_view RoleName(TensorRole role) {
-  for (const auto& [known, name] : kRoles) {
-    if (known == role) return name;
-  }
-  return "other";
-}
+absl::string_view RoleName(TensorRole role) { return kRoles[static_cast<size_t>(role)]; }
 
 absl::string_view FamilyName(LowBitFamily family) { return family == LowBitFamily::kBinary ? "binary" : "ternary"; }
 
@@ -203,9 +149,12 @@ absl::StatusOr<PrecisionBinding> ReadBinding(absl::string_view text, absl::strin
   YamlMapReader file(document->root(), "", problems);
   ReadSchema(file, kBindingSchema, "a binding", problems);
   std::string name;
-  ReadTextOf(file, "binding", true, name, problems);
+  ReadKeys(file, {{"binding", Required(Text(name))}}, problems);
   Provenance provenance = ReadProvenance(file, problems);
-  std::vector<TensorBinding> tensors = ReadTensors(file, problems);
+  std::vector<TensorBinding> tensors;
+  std::set<std::string> names;
+  const auto tensor = [&names](TensorBinding& of) { return Tensor(of, names); };
+  ReadKeys(file, {{"tensors", Required(List<TensorBinding>(tensors, "of tensors", tensor))}}, problems);
   file.Finish();
   if (!problems.status().ok()) return problems.status();
   return PrecisionBinding(std::move(name), std::move(provenance), std::move(tensors));

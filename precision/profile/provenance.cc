@@ -2,39 +2,30 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 #include "absl/strings/str_format.h"
+#include "topology/overlay/yaml_slots.h"
 
 namespace banyan {
 
 Provenance ReadProvenance(YamlMapReader& file, YamlProblems& problems) {
   Provenance provenance;
-  const YamlValue* value = file.Require("provenance");
-  if (value == nullptr) return provenance;
-  YamlMapReader map(*value, "provenance", problems);
-  ReadTextOf(map, "source", true, provenance.source, problems);
-  ReadTextOf(map, "made_by", true, provenance.made_by, problems);
-  ReadTextOf(map, "evidence", false, provenance.evidence, problems);
-  map.Finish();
+  ReadKeys(file,
+           {{"provenance", Required(Map({{"source", Required(Text(provenance.source))},
+                                         {"made_by", Required(Text(provenance.made_by))},
+                                         {"evidence", Text(provenance.evidence)}}))}},
+           problems);
   return provenance;
 }
 
 void ReadSchema(YamlMapReader& file, int known, absl::string_view what, YamlProblems& problems) {
-  const YamlValue* value = file.Require("schema");
-  if (value == nullptr) return;
-  const std::optional<int64_t> schema = ReadInteger(*value, "schema", 0, std::numeric_limits<int32_t>::max(), problems);
-  if (!schema.has_value() || *schema == known) return;
-  problems.Add(value->place,
+  int schema = known;
+  ReadKeys(file, {{"schema", Required(Number(schema, Count(0, std::numeric_limits<int32_t>::max())))}}, problems);
+  if (schema == known) return;
+  problems.Add(file.PlaceOf("schema"),
                absl::StrFormat("schema: expected %d, which is what this version reads of %s, got %d; write the file "
                                "anew, or use the version that wrote it",
-                               known, what, *schema));
-}
-
-void ReadTextOf(YamlMapReader& map, absl::string_view key, bool required, std::string& text, YamlProblems& problems) {
-  const YamlValue* value = required ? map.Require(key) : map.Find(key);
-  if (value == nullptr) return;
-  if (std::optional<std::string> read = ReadText(*value, map.PathOf(key), problems); read.has_value()) text = *read;
+                               known, what, schema));
 }
 
 }  // namespace banyan

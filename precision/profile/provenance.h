@@ -21,9 +21,6 @@ Provenance ReadProvenance(YamlMapReader& file, YamlProblems& problems);
 // Checks that `schema` is `known`.
 void ReadSchema(YamlMapReader& file, int known, absl::string_view what, YamlProblems& problems);
 
-// Reads the text of `key`. Nothing happens to `text` when the key is absent, unless it is required.
-void ReadTextOf(YamlMapReader& map, absl::string_view key, bool required, std::string& text, YamlProblems& problems);
-
 }  // namespace banyan
 
 #endif  // BANYAN_PRECISION_PROFILE_PROVENANCE_H_

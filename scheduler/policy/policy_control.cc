@@ -9,7 +9,7 @@
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/policy/overlay_reading.h"
 #include "scheduler/policy/plan_computation.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {

@@ -9,7 +9,7 @@
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/policy/link_budgets.h"
 #include "scheduler/policy/link_table.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 
 namespace banyan {
 

@@ -8,7 +8,7 @@
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/testing/mesh_job.h"
 #include "topology/evaluation/policy_value.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {

@@ -15,6 +15,7 @@
 #include "sim/faults/fault_injector.h"
 #include "sim/faults/fault_plan.h"
 #include "sim/overlays.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

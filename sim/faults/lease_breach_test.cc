@@ -10,6 +10,7 @@
 #include "sim/overlays.h"
 #include "sim/testing/linked_cluster.h"
 #include "sim/testing/tampering_protocol.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "sim/faults/fault_plan.h"
 #include "sim/overlays.h"
+#include "topology/overlay/overlay_keys.h"
 
 namespace banyan {
 namespace {

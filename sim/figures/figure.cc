@@ -18,8 +18,10 @@
 #include "sim/overlays.h"
 #include "sim/runs/adaptation.h"
 #include "sim/runs/simulation.h"
+#include "topology/overlay/overlay_keys.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
-#include "topology/overlay/yaml_reader.h"
+#include "topology/overlay/yaml_slots.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/samples/overlay_families.h"
@@ -37,95 +39,38 @@ constexpr int64_t kMostCount = 1 << 24;
 constexpr int kMostNodes = 1000;
 constexpr uint64_t kQuickRounds = 2;
 
-using Setter = std::function<void(const YamlValue&, const std::string&, FigureCase&, YamlProblems&)>;
-
-Setter IntegerSetter(int64_t low, int64_t high, std::function<void(FigureCase&, int64_t)> set) {
-  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<int64_t> number = ReadInteger(value, where, low, high, problems);
-    if (number.has_value()) set(figure_case, *number);
-  };
-}
-
-Setter BytesSetter(int64_t low, std::function<void(FigureCase&, int64_t)> set) {
-  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<int64_t> bytes = ReadBytes(value, where, low, kMostModelBytes, problems);
-    if (bytes.has_value()) set(figure_case, *bytes);
-  };
-}
-
-Setter TimeSetter(double high, NumberUnit unit, std::function<void(FigureCase&, double)> set) {
-  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<double> number = ReadNumber(value, where, {.high = high, .unit = unit}, problems);
-    if (number.has_value()) set(figure_case, *number);
-  };
-}
-
-Setter BoolSetter(std::function<void(FigureCase&, bool)> set) {
-  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<bool> truth = ReadBool(value, where, problems);
-    if (truth.has_value()) set(figure_case, *truth);
-  };
-}
-
-Setter WordSetter(std::vector<std::string> known, std::function<void(FigureCase&, const std::string&)> set) {
-  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<std::string> word = ReadWord(value, where, known, problems);
-    if (word.has_value()) set(figure_case, *word);
-  };
-}
-
 std::vector<std::string> FamilyNames() {
   std::vector<std::string> names;
   for (const OverlayFamily& family : OverlayFamilies()) names.push_back(family.name);
   return names;
 }
 
-std::map<std::string, Setter> Setters() {
+// What a case may be told, by the names that figures have for it.
+std::vector<YamlKey> SettingsOf(FigureCase& c) {
+  OverlayConfig& overlay = c.overlay;
+  const NumberRange count = Count(0, kMostCount);
+  const NumberRange some = Count(1, kMostCount);
   return {
-      {"planner",
-       WordSetter(PlannerNames(), [](FigureCase& c, const std::string& v) { c.overlay.topology.planner = v; })},
-      {"roots",
-       IntegerSetter(1, kMostNodes, [](FigureCase& c, int64_t v) { c.overlay.topology.roots = static_cast<int>(v); })},
-      {"root",
-       [](const YamlValue& value, const std::string& where, FigureCase& c, YamlProblems& problems) {
-         if (const auto name = ReadName(value, where, problems); name.has_value()) c.overlay.topology.root = *name;
-       }},
-      {"shares", WordSetter({"quality", "balanced"},
-                            [](FigureCase& c, const std::string& v) {
-                              c.overlay.topology.shares = v == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
-                            })},
-      {"awareness", BoolSetter([](FigureCase& c, bool v) { c.overlay.awareness.enabled = v; })},
-      {"estimator", WordSetter({NameOf(RateEstimator::kDelivery), NameOf(RateEstimator::kOneWayDelay)},
-                               [](FigureCase& c, const std::string& v) {
-                                 c.overlay.awareness.estimator = v == NameOf(RateEstimator::kOneWayDelay)
-                                                                     ? RateEstimator::kOneWayDelay
-                                                                     : RateEstimator::kDelivery;
-                               })},
-      {"multipath", BoolSetter([](FigureCase& c, bool v) { c.overlay.multipath.enabled = v; })},
-      {"primary_busy_bound",
-       IntegerSetter(0, kMostCount,
-                     [](FigureCase& c, int64_t v) { c.overlay.multipath.primary_busy_bound = static_cast<int>(v); })},
-      {"auxiliary_queue_length", IntegerSetter(0, kMostCount,
-                                               [](FigureCase& c, int64_t v) {
-                                                 c.overlay.multipath.auxiliary_queue_length = static_cast<int>(v);
-                                               })},
-      {"chunk_elements",
-       IntegerSetter(1, kMostCount, [](FigureCase& c, int64_t v) { c.overlay.chunks.max_elements = v; })},
-      {"probe_chunk_bytes",
-       BytesSetter(1, [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunk_bytes = v; })},
-      {"probe_chunks",
-       IntegerSetter(1, kMostCount,
-                     [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunks = static_cast<int>(v); })},
-      {"update_seconds",
-       TimeSetter(1e6, NumberUnit::kSeconds,
-                  [](FigureCase& c, double v) { c.overlay.topology.update_interval = absl::Seconds(v); })},
-      {"model_bytes", BytesSetter(kElementBytes, [](FigureCase& c, int64_t v) { c.model_bytes = v; })},
-      {"compute_ms", TimeSetter(1e9, NumberUnit::kMilliseconds, [](FigureCase& c, double v) { c.compute_ms = v; })},
-      {"redraw", BoolSetter([](FigureCase& c, bool v) { c.redraw = v; })},
-      {"network", WordSetter(FamilyNames(), [](FigureCase& c, const std::string& v) { c.network = v; })},
-      {"told", WordSetter({"rates", "none", "wrong", "nodes"},
-                          [](FigureCase& c, const std::string& v) { c.told = ParseToldLinks(v)->kind; })},
-      {"nodes", IntegerSetter(2, kMostNodes, [](FigureCase& c, int64_t v) { c.nodes = static_cast<int>(v); })},
+      {"auxiliary_queue_length", Number(overlay.multipath.auxiliary_queue_length, count)},
+      {"awareness", Bool(overlay.awareness.enabled)},
+      {"chunk_elements", Number(overlay.chunks.max_elements, some)},
+      {"compute_ms", Number(c.compute_ms, {.high = 1e9, .unit = NumberUnit::kMilliseconds})},
+      {"estimator",
+       Word(overlay.awareness.estimator, {NameOf(RateEstimator::kDelivery), NameOf(RateEstimator::kOneWayDelay)})},
+      {"model_bytes", Number(c.model_bytes, Bytes(kElementBytes, kMostModelBytes))},
+      {"multipath", Bool(overlay.multipath.enabled)},
+      {"network", Word(c.network, FamilyNames())},
+      {"nodes", Number(c.nodes, Count(2, kMostNodes))},
+      {"planner", Word(overlay.topology.planner, PlannerNames())},
+      {"primary_busy_bound", Number(overlay.multipath.primary_busy_bound, count)},
+      {"probe_chunk_bytes", Number(overlay.awareness.probe_chunk_bytes, Bytes(1, kMostModelBytes))},
+      {"probe_chunks", Number(overlay.awareness.probe_chunks, some)},
+      {"redraw", Bool(c.redraw)},
+      {"root", Name(overlay.topology.root)},
+      {"roots", Number(overlay.topology.roots, Count(1, kMostNodes))},
+      {"shares", Word(overlay.topology.shares, {"quality", "balanced"})},
+      {"told", Word(c.told, {"rates", "none", "wrong", "nodes"})},
+      {"update_seconds", Number(overlay.topology.update_interval, Seconds(0, 1e6))},
   };
 }
 
@@ -133,7 +78,7 @@ std::map<std::string, Setter> Setters() {
 class FigureReader {
  public:
   FigureReader(const YamlValue& root, const std::string& path, YamlProblems& problems)
-      : file_(root, "", problems), path_(path), problems_(problems), setters_(Setters()) {}
+      : file_(root, "", problems), path_(path), problems_(problems) {}
 
   absl::StatusOr<Figure> Read() {
     Figure figure;
@@ -150,29 +95,26 @@ class FigureReader {
 
  private:
   void ReadHead(Figure& figure) {
-    figure.name = Text("figure");
-    figure.title = Text("title");
-    file_.Number("minutes", {0, kMostMinutes, /*low_allowed=*/false}, figure.minutes);
     int64_t rounds = 0;
-    file_.Integer("rounds", 1, kMostCount, rounds);
-    figure.rounds = static_cast<uint64_t>(rounds);
-    if (const YamlValue* table = file_.Find("table"); table != nullptr) {
-      const std::optional<std::string> word = ReadWord(*table, "table", {"rates", "learning"}, problems_);
-      figure.table = word == "learning" ? FigureTable::kLearning : FigureTable::kRates;
-    }
     int64_t seeds = 1;
-    file_.Integer("seeds", 1, kMostSeeds, seeds);
+    bool is_learning = false;
+    ReadKeys(file_,
+             {{"figure", Required(Text(figure.name))},
+              {"title", Required(Text(figure.title))},
+              {"minutes", Number(figure.minutes, Above(0, kMostMinutes))},
+              {"rounds", Number(rounds, Count(1, kMostCount))},
+              {"table", Word(is_learning, {"rates", "learning"})},
+              {"seeds", Number(seeds, Count(1, kMostSeeds))}},
+             problems_);
+    figure.rounds = static_cast<uint64_t>(rounds);
+    if (file_.Has("table")) figure.table = is_learning ? FigureTable::kLearning : FigureTable::kRates;
     figure.seeds.clear();
     for (int64_t seed = 1; seed <= seeds; ++seed) figure.seeds.push_back(static_cast<uint64_t>(seed));
   }
 
-  std::string Text(absl::string_view key) {
-    const YamlValue* value = file_.Require(key);
-    return value == nullptr ? "" : ReadText(*value, file_.PathOf(key), problems_).value_or("");
-  }
-
   absl::Status LoadBase(FigureCase& base) {
-    const std::string name = Text("overlay");
+    std::string name;
+    ReadKeys(file_, {{"overlay", Required(Text(name))}}, problems_);
     if (name.empty()) return problems_.status();
     absl::StatusOr<OverlayConfig> overlay = LoadOverlay((std::filesystem::path(path_).parent_path() / name).string());
     if (!overlay.ok()) return overlay.status();
@@ -192,12 +134,12 @@ class FigureReader {
 
   void ApplyOne(const std::string& key, const YamlValue& value, const std::string& where, FigureCase& figure_case) {
     if (key == "variant") return ApplyVariant(value, where, figure_case);
-    const auto setter = setters_.find(key);
-    if (setter != setters_.end()) return setter->second(value, where, figure_case, problems_);
-    problems_.Add(value.place, absl::StrCat(where, ": no such setting; there are ",
-                                            absl::StrJoin(setters_, ", ", [](std::string* out, const auto& known) {
-                                              absl::StrAppend(out, known.first);
-                                            })));
+    std::vector<std::string> names;
+    for (const YamlKey& setting : SettingsOf(figure_case)) {
+      if (setting.name == key) return setting.slot.read({value, where, problems_});
+      names.push_back(setting.name);
+    }
+    problems_.Add(value.place, absl::StrCat(where, ": no such setting; there are ", absl::StrJoin(names, ", ")));
   }
 
   void ApplyVariant(const YamlValue& value, const std::string& where, FigureCase& figure_case) {
@@ -242,7 +184,6 @@ class FigureReader {
   YamlMapReader file_;
   const std::string path_;
   YamlProblems& problems_;
-  const std::map<std::string, Setter> setters_;
   const YamlValue* variants_ = nullptr;
 };
 

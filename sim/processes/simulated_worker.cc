@@ -160,7 +160,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     listener_->OnMisuse(agenda_->now(), name_, "a request was completed that does not wait");
     return;
   }
-  const std::string text = completion.status.ok() ? "" : WaitsFor();
+  const std::string text = WaitsFor();
   Waiting waiting = std::move(found->second);
   waiting_.erase(found);
   if (waiting.kind == Kind::kFetchState && !failure_.has_value()) {

@@ -68,7 +68,6 @@ class SimulatedWorker {
   uint64_t rounds_done() const;
   // "node 3 worker 0: push-pull of b in round 7", one for each waiting call; empty when none waits.
   std::string WaitsFor() const;
-  bool waits() const { return !waiting_.empty(); }
 
  private:
   enum class Kind : uint8_t {

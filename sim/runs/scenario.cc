@@ -15,6 +15,7 @@
 #include "sim/overlays.h"
 #include "sim/simulator.h"
 #include "sim/traffic_observer.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

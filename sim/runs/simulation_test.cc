@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "sim/overlays.h"
 #include "sim/testing/internet2_simulation.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

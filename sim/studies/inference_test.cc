@@ -16,7 +16,7 @@
 #include "sim/overlays.h"
 #include "sim/testing/hidden_capacities.h"
 #include "topology/inference/sharing_inference.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 
 namespace banyan {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/testing/internet2_simulation.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 

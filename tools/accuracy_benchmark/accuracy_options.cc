@@ -14,7 +14,7 @@
 #include "proto/compression/codec_traits.h"
 #include "tools/command_line.h"
 #include "tools/other_program.h"
-#include "topology/overlay/overlay_sections.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
@@ -154,7 +154,7 @@ absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view 
   const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "YAML");
   if (!document.ok()) return document.status();
   YamlProblems problems("YAML");
-  combination.config = ReadCompression(document->root(), problems);
+  CompressionSlot(combination.config).read({document->root(), "compression", problems});
   if (!problems.status().ok()) return problems.status();
   return combination;
 }

@@ -4,6 +4,7 @@
 
 #include "core/check.h"
 #include "topology/hub_order.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -29,6 +29,7 @@
 #include "tools/doctor/whole_view.h"
 #include "tools/flag_values.h"
 #include "tools/flags/shared_flags.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/quantity.h"
 #include "tools/flags/shared_flags.h"
-#include "topology/overlay/overlay_sections.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {

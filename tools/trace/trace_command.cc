@@ -20,6 +20,7 @@
 #include "tools/trace/record_gatherer.h"
 #include "tools/trace/records_file.h"
 #include "topology/network_view.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "tracing/critical_path.h"
 #include "tracing/job_trace.h"

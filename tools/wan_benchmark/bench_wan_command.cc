@@ -26,6 +26,7 @@
 #include "tools/wan_benchmark/contender_run.h"
 #include "tools/wan_benchmark/wan_report.h"
 #include "topology/hub_order.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "wan/emulator.h"

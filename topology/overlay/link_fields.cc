@@ -5,35 +5,28 @@
 namespace banyan {
 namespace {
 
-const NetworkNode* ReadNode(YamlMapReader& map, absl::string_view key, const NetworkView& view,
-                            YamlProblems& problems) {
-  const YamlValue* value = map.Require(key);
-  if (value == nullptr) return nullptr;
-  const std::optional<std::string> name = ReadName(*value, map.PathOf(key), problems);
-  if (!name.has_value()) return nullptr;
-  const NetworkNode* node = view.FindNodeByName(*name);
-  if (node == nullptr) {
-    problems.Add(value->place, absl::StrCat(map.PathOf(key), ": expected a node of the overlay, got '", *name, "'"));
-  }
-  return node;
+YamlSlot NodeOf(NodeId& out, const NetworkView& view) {
+  YamlSlot slot = {.form = "name"};
+  slot.read = [&](const YamlSpot& at) {
+    const std::optional<std::string> name = ReadName(at.value, at.where, at.problems);
+    const NetworkNode* const node = name.has_value() ? view.FindNodeByName(*name) : nullptr;
+    if (node != nullptr) out = node->id;
+    if (node != nullptr || !name.has_value()) return;
+    at.Refuse(absl::StrCat("expected a node of the overlay, got '", *name, "'"));
+  };
+  return slot;
 }
 
 }  // namespace
 
-std::optional<double> RequireNumber(YamlMapReader& map, absl::string_view key, const NumberRange& range,
-                                    YamlProblems& problems) {
-  const YamlValue* value = map.Require(key);
-  return value == nullptr ? std::nullopt : ReadNumber(*value, map.PathOf(key), range, problems);
-}
-
-std::optional<std::pair<NodeId, NodeId>> ReadLinkEnds(YamlMapReader& map, const std::string& where,
-                                                      const NetworkView& view, YamlProblems& problems) {
-  const NetworkNode* from = ReadNode(map, "from", view, problems);
-  const NetworkNode* to = ReadNode(map, "to", view, problems);
-  if (from == nullptr || to == nullptr) return std::nullopt;
-  if (view.FindLink(from->id, to->id) != nullptr) return std::pair(from->id, to->id);
-  problems.Add(map.place(), absl::StrCat(where, ": the overlay has no link from ", from->name, " to ", to->name));
-  return std::nullopt;
+YamlSlot LinkEntry(NodeId& from, NodeId& to, const NetworkView& view, std::vector<YamlKey> more) {
+  more.push_back({"from", Required(NodeOf(from, view))});
+  more.push_back({"to", Required(NodeOf(to, view))});
+  return Map(std::move(more), [&](YamlMapReader& map, YamlProblems& problems) {
+    if (!problems.status().ok() || view.FindLink(from, to) != nullptr) return;
+    problems.Add(map.place(), absl::StrCat(map.where(), ": the overlay has no link from ", view.NameOf(from), " to ",
+                                           view.NameOf(to)));
+  });
 }
 
 }  // namespace banyan

@@ -2,52 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "absl/strings/str_cat.h"
 #include "core/digest.h"
 #include "core/random.h"
-#include "core/units.h"
 #include "topology/overlay/link_fields.h"
-#include "topology/overlay/overlay_yaml.h"
-#include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
-namespace {
-
-void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
-                std::vector<LinkChange>& changes) {
-  YamlMapReader map(value, where, problems);
-  const std::optional<double> seconds =
-      RequireNumber(map, "at_seconds", {0, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}, problems);
-  const std::optional<double> mbps =
-      RequireNumber(map, "mbps", {kLeastMbps, kMostMbps, /*low_allowed=*/true, NumberUnit::kMegabits}, problems);
-  const std::optional<std::pair<NodeId, NodeId>> ends = ReadLinkEnds(map, where, view, problems);
-  map.Finish();
-  if (!seconds.has_value() || !mbps.has_value() || !ends.has_value()) return;
-  changes.push_back({absl::Seconds(*seconds), ends->first, ends->second, *mbps * kBitsPerMegabit});
-}
-
-}  // namespace
 
 absl::StatusOr<std::vector<LinkChange>> ParseLinkChanges(absl::string_view text, absl::string_view file_name,
                                                          const NetworkView& view) {
-  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, file_name);
-  if (!document.ok()) return document.status();
-  YamlProblems problems(file_name);
-  YamlMapReader file(document->root(), "", problems);
-  const YamlValue* list = file.Require("changes");
-  std::vector<LinkChange> changes;
-  if (list != nullptr && list->kind != YamlValue::Kind::kSequence) {
-    problems.Add(list->place, absl::StrCat("changes: expected a list of changes, got ", Describe(*list)));
-  } else if (list != nullptr) {
-    for (size_t i = 0; i < list->items.size(); ++i) {
-      ReadChange(*list->items[i], absl::StrCat("changes[", i, "]"), view, problems, changes);
-    }
-  }
-  file.Finish();
-  if (!problems.status().ok()) return problems.status();
-  std::stable_sort(changes.begin(), changes.end(),
+  absl::StatusOr<std::vector<LinkChange>> changes =
+      ReadLinkEntries<LinkChange>(text, file_name, "changes", "of changes", [&view](LinkChange& change) {
+        return LinkEntry(change.from, change.to, view,
+                         {{"at_seconds", Required(Number(change.at, Seconds(0, kMostScheduledSeconds)))},
+                          {"mbps", Required(Number(change.rate_bps, kScheduledMbps))}});
+      });
+  if (!changes.ok()) return changes.status();
+  std::stable_sort(changes->begin(), changes->end(),
                    [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
   return changes;
 }

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -10,7 +10,7 @@
 #include "proto/compression/codec_traits.h"
 #include "proto/compression/compression_check.h"
 #include "proto/compression/ratio_numbers.h"
-#include "topology/overlay/overlay_sections.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -119,7 +119,8 @@ CompressionRule AnyRule(Random& random) {
 
 TEST(OverlayCompressionTest, TheTextOfASectionIsReadBack) {
   Random random(4);
-  EXPECT_EQ(CompressionText(CompressionConfig()), "");
+  CompressionConfig none;
+  EXPECT_EQ(FileText(CompressionSlot(none)), "");
   int checked = 0;
   for (int i = 0; i < 500; ++i) {
     CompressionConfig config;
@@ -128,7 +129,8 @@ TEST(OverlayCompressionTest, TheTextOfASectionIsReadBack) {
       const CompressionRule rule = AnyRule(random);
       if (!FindRuleProblem(rule).has_value()) config.rules.push_back(rule);
     }
-    EXPECT_EQ(Parsed(CompressionText(config)), config) << CompressionText(config);
+    const std::string section = FileText(CompressionSlot(config));
+    EXPECT_EQ(Parsed(section.empty() ? "" : absl::StrCat("compression: ", section, "\n")), config) << section;
     checked += config.rules.empty() ? 0 : 1;
   }
   EXPECT_GT(checked, 200);

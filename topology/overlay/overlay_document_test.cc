@@ -1,132 +1,128 @@
-// Holds docs/configuration.md against the parser: every key that one of them knows, the other knows too.
+// Holds the tables of docs/configuration.md against those of the keys. A failure prints what the tables should say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <deque>
+#include <cmath>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "proto/compression/ratio_numbers.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/overlay_keys.h"
 
 namespace banyan {
 namespace {
 
 constexpr char kReference[] = "docs/configuration.md";
-constexpr char kRowStart[] = "| `";
-constexpr char kTwoNodes[] = "nodes: [{name: n1}, {name: n2}]\n";
 
-// The keys of the reference: what stands in backquotes at the start of a table's row.
-std::set<std::string> DocumentedKeys() {
-  std::set<std::string> keys;
-  std::ifstream file(kReference);
-  for (std::string line; std::getline(file, line);) {
-    if (!absl::StartsWith(line, kRowStart)) continue;
-    const size_t begin = sizeof(kRowStart) - 1;
-    keys.insert(line.substr(begin, line.find('`', begin) - begin));
+std::string Plain(double number) {
+  if (number >= 1 << 30 && std::exp2(std::floor(std::log2(number))) == number) {
+    return absl::StrCat("2^", std::log2(number));
   }
-  return keys;
+  const std::string digits = number < 1e9 && number > 1e-3 ? absl::StrFormat("%.15g", number) : absl::StrCat(number);
+  return absl::StrReplaceAll(digits, {{"e+0", "e"}, {"e-0", "e-"}, {"e+", "e"}});
 }
 
-// Where the value of a key stands in a file: the text around it.
-struct Place {
-  std::string path;  // of the key
-  std::string before;
-  std::string after;
-};
+std::string Form(const YamlSlot& slot) {
+  if (!slot.words.empty()) return absl::StrJoin(slot.words, ", ");
+  if (*slot.form != '\0') return slot.form;
+  const char* const nouns[] = {"number", "count", "bytes", "percent", "s", "ms", "Mbit/s"};
+  return absl::StrCat(nouns[static_cast<size_t>(slot.range.unit)], slot.range.low_allowed ? ", " : ", above ",
+                      Plain(slot.range.low), " to ", Plain(slot.range.high));
+}
 
-// Finds all keys of the file, map by map.
-class KeySearch {
+std::string Default(const YamlSlot& slot) {
+  if (slot.is_required) return "required";
+  const std::string text = absl::StrReplaceAll(FileText(slot), {{"\"", ""}});
+  if (text.empty()) return slot.range.word == nullptr ? "none" : slot.range.word;
+  double number = 0;
+  return absl::SimpleAtod(text, &number) ? Plain(number) : text;
+}
+
+// The rows of all keys.
+class Rows {
  public:
-  KeySearch() {
-    for (const std::string& key : KeysLookedFor(kTwoNodes)) {
-      if (key.find('.') == std::string::npos) Note(key, {key, absl::StrCat(key, ": "), "\n"});
-    }
-    while (!places_.empty()) {
-      const Place place = std::move(places_.front());
-      places_.pop_front();
-      LookInto(place, "{", "}");
-      LookInto(place, "[{", "}, {}]");
-    }
+  Rows() {
+    Add("", NetworkKeys(overlay_));
+    Add("", JobKeys(overlay_));
   }
 
-  const std::set<std::string>& keys() const { return keys_; }
+  const std::vector<std::string>& all() const { return rows_; }
 
  private:
-  void Note(const std::string& key, Place place) {
-    if (keys_.insert(key).second) places_.push_back(std::move(place));
-  }
-
-  // Looks for keys of the map at a place, which is all there or in a list, as `open` and `close` say.
-  void LookInto(const Place& place, const std::string& open, const std::string& close) {
-    const std::string prefix = absl::StrCat(place.path, ".");
-    const std::string before = absl::StrCat(place.before, open);
-    const std::string after = absl::StrCat(close, place.after);
-    const std::string others = absl::StartsWith(place.before, "nodes:") ? "" : kTwoNodes;
-    for (const std::string& key : KeysLookedFor(absl::StrCat(others, before, after))) {
-      if (!absl::StartsWith(key, prefix) || key.find('.', prefix.size()) != std::string::npos) continue;
-      Note(key, {key, absl::StrCat(before, key.substr(prefix.size()), ": "), after});
+  void Add(const std::string& prefix, const std::vector<YamlKey>& keys) {
+    for (const YamlKey& key : keys) {
+      const std::string path = prefix + key.name;
+      if (entries_.contains(path)) {
+        Add(path + ".", entries_.at(path));
+      } else if (!key.slot.keys.empty()) {
+        Add(path + ".", key.slot.keys);
+      } else {
+        const bool is_live = key.change == KeyChange::kLive || key.change == KeyChange::kLiveOnly;
+        EXPECT_STRNE(key.meaning, "") << path << " is a list whose entries have no rows here, or has no meaning";
+        rows_.push_back(absl::StrCat("| `", Shown(path), "` | ", Form(key.slot), " | ", Default(key.slot), " | ",
+                                     is_live ? "live | " : "| ", key.meaning, " |"));
+      }
     }
   }
 
-  std::set<std::string> keys_;
-  std::deque<Place> places_;
+  // The section that is one rule has the keys of a rule, but for `keys`.
+  static std::string Shown(const std::string& path) {
+    return path == "compression.rules.keys" ? path
+                                            : absl::StrReplaceAll(path, {{"compression.rules.", "compression."}});
+  }
+
+  OverlayConfig overlay_;
+  NodeConfig node_;
+  LinkConfig link_;
+  SharedConfig shared_;
+  PersonConfig person_;
+  CustomTreeConfig tree_;
+  CompressionRule rule_;
+  const std::map<std::string, std::vector<YamlKey>> entries_ = {{"nodes", NodeKeys(node_)},
+                                                                {"links", LinkKeys(link_)},
+                                                                {"shared", SharedKeys(shared_)},
+                                                                {"operators", PersonKeys(person_)},
+                                                                {"observers", PersonKeys(person_)},
+                                                                {"topology.trees", TreeKeys(tree_, overlay_.nodes)},
+                                                                {"compression.rules", RuleKeys(rule_)}};
+  std::vector<std::string> rows_;
 };
 
-// The numbers of all controllers, which the parser looks for only where a rule names the controller.
+// The keys of the controllers' numbers, whose table says what each controller makes of them.
 std::set<std::string> ControllerKeys() {
   std::set<std::string> keys;
-  for (const std::string& name : RatioControllerNames()) {
-    keys.merge(KeysLookedFor(absl::StrCat(kTwoNodes, "compression: {codec: topk, controller: ", name, "}\n")));
+  for (const RatioControllerKind kind : AllRatioControllerKinds()) {
+    for (const RatioNumber& number : NumbersOf(kind)) keys.insert(absl::StrCat("compression.", number.name));
   }
   return keys;
 }
 
-// A rule has the keys of the section that is one rule, and `keys` besides: they are documented once.
-bool IsDocumentedAsSection(const std::string& key) {
-  return absl::StartsWith(key, "compression.rules.") && key != "compression.rules.keys";
-}
-
-std::set<std::string> ParsedKeys() {
-  std::set<std::string> keys = KeySearch().keys();
-  keys.merge(ControllerKeys());
-  std::erase_if(keys, IsDocumentedAsSection);
-  return keys;
-}
-
-// Sections and lists are told by their headings and by the keys that they hold.
-std::set<std::string> WithoutSections(std::set<std::string> keys) {
-  const std::set<std::string> all = keys;
-  std::erase_if(keys, [&all](const std::string& key) {
-    const auto next = all.lower_bound(key + ".");
-    return next != all.end() && absl::StartsWith(*next, key + ".");
-  });
-  return keys;
-}
-
-// What `some` has and `others` has not.
-std::set<std::string> Without(std::set<std::string> some, const std::set<std::string>& others) {
-  std::erase_if(some, [&others](const std::string& key) { return others.count(key) > 0; });
-  return some;
-}
-
-TEST(OverlayDocumentTest, SearchFindsNestedKeys) {
-  const std::set<std::string> keys = ParsedKeys();
-  for (const char* key : {"job", "nodes.up_mbps", "links.loss_percent", "topology.trees.reduce", "aggregation.beta2",
-                          "compression.rules.keys", "compression.quantize_rms", "policy.lease_seconds"}) {
-    EXPECT_THAT(keys, ::testing::Contains(key));
+TEST(OverlayDocumentTest, ReferenceSaysWhatTheTableOfKeysSays) {
+  std::vector<std::string> documented;
+  std::set<std::string> of_controllers;
+  std::ifstream file(kReference);
+  const std::set<std::string> controller_keys = ControllerKeys();
+  for (std::string line; std::getline(file, line);) {
+    if (!absl::StartsWith(line, "| `")) continue;
+    const std::string key = line.substr(3, line.find('`', 3) - 3);
+    if (controller_keys.contains(key)) {
+      EXPECT_TRUE(of_controllers.insert(key).second) << key << " has two rows";
+    } else {
+      documented.push_back(line);
+    }
   }
-}
-
-TEST(OverlayDocumentTest, ReferenceHasTheParsersKeysAndNoOther) {
-  const std::set<std::string> documented = DocumentedKeys();
-  const std::set<std::string> parsed = WithoutSections(ParsedKeys());
-  EXPECT_THAT(Without(parsed, documented), ::testing::IsEmpty()) << "these keys have no row in " << kReference;
-  EXPECT_THAT(Without(documented, parsed), ::testing::IsEmpty()) << "the parser knows none of these keys";
+  EXPECT_EQ(absl::StrJoin(documented, "\n"), absl::StrJoin(Rows().all(), "\n")) << "the rows of " << kReference;
+  EXPECT_EQ(of_controllers, controller_keys) << "these keys of controllers have a row in " << kReference;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -3,7 +3,6 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

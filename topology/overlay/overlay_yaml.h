@@ -5,14 +5,13 @@
 #ifndef BANYAN_TOPOLOGY_OVERLAY_OVERLAY_YAML_H_
 #define BANYAN_TOPOLOGY_OVERLAY_OVERLAY_YAML_H_
 
-#include <set>
 #include <string>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
+#include "topology/overlay/yaml_keys.h"
 
 namespace banyan {
 
@@ -26,20 +25,8 @@ absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path);
 // Parses `text`; `file_name` only goes into messages.
 absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name);
 
-// Returns the paths of all keys that ParseOverlay looks for when it reads `text`, such as "nodes.name" and
-// "topology.roots". Keys that the text does not have are among them. The text may be wrong: reading goes on as far as
-// it makes sense. For holding the documentation against the parser.
-std::set<std::string> KeysLookedFor(absl::string_view text);
-
-// Checks what commands that run a job need beyond ParseOverlay: addresses of the scheduler and of every node.
-absl::Status ValidateForJob(const OverlayConfig& overlay);
-
-// Checks what an emulated WAN needs beyond ParseOverlay: the rates of all links.
-absl::Status ValidateForEmulation(const OverlayConfig& overlay);
-
-// Makes the network of `overlay`. Nodes get the NodeIds 1..n in file order. REQUIRES: the overlay comes from
-// ParseOverlay or keeps its promises.
-NetworkView MakeNetworkView(const OverlayConfig& overlay);
+// Reads another YAML file's `text` into `slot`.
+absl::Status ReadYaml(absl::string_view text, absl::string_view file_name, const YamlSlot& slot);
 
 }  // namespace banyan
 

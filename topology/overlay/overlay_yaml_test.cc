@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
+#include "topology/overlay/overlay_network.h"
 
 namespace banyan {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/quantity.h"
+#include "core/units.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/text/yaml_text.h"
 
@@ -22,12 +22,6 @@ constexpr size_t kLongestName = 64;
 std::string Quote(absl::string_view text) {
   const absl::string_view shown = text.substr(0, kLongestQuote);
   return absl::StrCat("'", absl::CHexEscape(shown), shown.size() < text.size() ? "..." : "", "'");
-}
-
-std::string Bounds(const NumberRange& range) {
-  const absl::string_view low = range.low_allowed ? "of at least " : "above ";
-  if (std::isinf(range.high)) return absl::StrCat(low, range.low);
-  return absl::StrCat(low, range.low, " and at most ", range.high);
 }
 
 bool IsPlainScalar(const YamlValue& value) { return value.kind == YamlValue::Kind::kScalar && !value.quoted; }
@@ -47,48 +41,40 @@ bool HasOtherBase(absl::string_view text) {
 
 // Reads a number that is written with or without a unit.
 std::optional<double> ParseNumber(absl::string_view text, NumberUnit unit) {
+  const auto if_ok = [](const absl::StatusOr<double>& number) {
+    return number.ok() ? std::optional<double>(*number) : std::nullopt;
+  };
   if (HasLeadingZero(text)) return std::nullopt;
+  if (unit == NumberUnit::kCount) return if_ok(ParseCount(text));
+  if (unit == NumberUnit::kBytes) {
+    const std::optional<double> bytes = if_ok(ParseBytes(text));
+    return bytes.has_value() && *bytes == std::floor(*bytes) ? bytes : std::nullopt;
+  }
   if (const std::optional<double> number = ParseDecimal(text); number.has_value()) return number;
-  if (unit == NumberUnit::kNone) return std::nullopt;
+  if (unit == NumberUnit::kNone || unit == NumberUnit::kPercent) return std::nullopt;
   if (unit == NumberUnit::kMegabits) {
-    const absl::StatusOr<double> bps = ParseBitsPerSecond(text);
-    return bps.ok() ? std::optional<double>(*bps / 1e6) : std::nullopt;
+    const std::optional<double> bps = if_ok(ParseBitsPerSecond(text));
+    return bps.has_value() ? std::optional(*bps / kBitsPerMegabit) : std::nullopt;
   }
   const absl::Duration one = unit == NumberUnit::kSeconds ? absl::Seconds(1) : absl::Milliseconds(1);
   const absl::StatusOr<absl::Duration> time = ParseTime(text, one);
-  return time.ok() ? std::optional<double>(absl::FDivDuration(*time, one)) : std::nullopt;
+  return time.ok() ? std::optional(absl::FDivDuration(*time, one)) : std::nullopt;
 }
 
-std::string UnitText(NumberUnit unit) {
-  switch (unit) {
-    case NumberUnit::kSeconds:
-      return " in seconds, or a time such as 200ms";
-    case NumberUnit::kMilliseconds:
-      return " in milliseconds, or a time such as 0.2s";
-    case NumberUnit::kMegabits:
-      return " in Mbit/s, or a rate such as 1Gbit/s";
-    case NumberUnit::kNone:
-      break;
+std::string Form(const NumberRange& range) {
+  const std::string word = range.word == nullptr ? "" : absl::StrCat(range.word, " or ");
+  const bool is_bytes = range.unit == NumberUnit::kBytes;
+  if (is_bytes || range.unit == NumberUnit::kCount) {
+    return absl::StrCat(word, "a whole number ", is_bytes ? "of bytes " : "", "of at least ",
+                        static_cast<int64_t>(range.low), " and at most ", static_cast<int64_t>(range.high),
+                        is_bytes ? ", or a size such as 64MB" : "");
   }
-  return "";
-}
-
-std::optional<int64_t> ParseWholeBytes(absl::string_view text, int64_t low, int64_t high) {
-  if (HasLeadingZero(text)) return std::nullopt;
-  const absl::StatusOr<double> bytes = ParseBytes(text);
-  if (!bytes.ok() || *bytes != std::floor(*bytes)) return std::nullopt;
-  if (*bytes < static_cast<double>(low) || *bytes > static_cast<double>(high)) return std::nullopt;
-  return static_cast<int64_t>(*bytes);
-}
-
-std::optional<int64_t> ParseInteger(const YamlValue& value, int64_t low, int64_t high) {
-  if (!IsPlainScalar(value) || HasLeadingZero(value.scalar)) return std::nullopt;
-  const absl::StatusOr<int64_t> number = ParseCount(value.scalar);
-  return number.ok() && *number >= low && *number <= high ? std::optional<int64_t>(*number) : std::nullopt;
-}
-
-std::string BytesText(int64_t low, int64_t high) {
-  return absl::StrCat("a whole number of bytes of at least ", low, " and at most ", high, ", or a size such as 64MB");
+  const char* const unit = range.unit == NumberUnit::kSeconds        ? " in seconds, or a time such as 200ms"
+                           : range.unit == NumberUnit::kMilliseconds ? " in milliseconds, or a time such as 0.2s"
+                           : range.unit == NumberUnit::kMegabits     ? " in Mbit/s, or a rate such as 1Gbit/s"
+                                                                     : "";
+  return absl::StrCat(word, "a number ", range.low_allowed ? "of at least " : "above ", range.low, " and at most ",
+                      range.high, unit);
 }
 
 // Why a text is no map: what its writer may have left out.
@@ -120,19 +106,17 @@ const YamlValue* ValueOf(const YamlValue& map, absl::string_view key) {
 
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.'; }
 
-void Expected(const YamlValue& value, absl::string_view where, absl::string_view what, YamlProblems& problems) {
-  problems.Add(value.place, absl::StrCat(where, ": expected ", what, ", got ", Describe(value)));
-}
-
-void ExpectedNumber(const YamlValue& value, absl::string_view where, absl::string_view what, YamlProblems& problems) {
-  problems.Add(value.place, absl::StrCat(where, ": expected ", what, ", got ", Describe(value), NumberHint(value)));
-}
-
 }  // namespace
 
 void YamlProblems::Add(const FilePlace& place, absl::string_view what) {
   if (status_.ok()) status_ = ToStatus({place, std::string(what)}, file_name_);
 }
+
+void YamlProblems::Expected(const YamlValue& value, absl::string_view where, absl::string_view what) {
+  Add(value.place, absl::StrCat(where, ": expected ", what, ", got ", Describe(value)));
+}
+
+void YamlSpot::Refuse(absl::string_view what) const { problems.Add(value.place, absl::StrCat(where, ": ", what)); }
 
 std::string Describe(const YamlValue& value) {
   switch (value.kind) {
@@ -154,42 +138,27 @@ std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where
   const bool inside =
       number.has_value() && *number <= range.high && (range.low_allowed ? *number >= range.low : *number > range.low);
   if (inside) return number;
-  ExpectedNumber(value, where, absl::StrCat("a number ", Bounds(range), UnitText(range.unit)), problems);
-  return std::nullopt;
-}
-
-std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
-                                   YamlProblems& problems) {
-  if (const std::optional<int64_t> number = ParseInteger(value, low, high)) return number;
-  ExpectedNumber(value, where, absl::StrCat("a whole number of at least ", low, " and at most ", high), problems);
-  return std::nullopt;
-}
-
-std::optional<int64_t> ReadBytes(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
-                                 YamlProblems& problems) {
-  if (IsPlainScalar(value)) {
-    if (const std::optional<int64_t> bytes = ParseWholeBytes(value.scalar, low, high)) return bytes;
-  }
-  ExpectedNumber(value, where, BytesText(low, high), problems);
+  problems.Add(value.place,
+               absl::StrCat(where, ": expected ", Form(range), ", got ", Describe(value), NumberHint(value)));
   return std::nullopt;
 }
 
 std::optional<bool> ReadBool(const YamlValue& value, absl::string_view where, YamlProblems& problems) {
   if (IsWord(value, "true")) return true;
   if (IsWord(value, "false")) return false;
-  Expected(value, where, "true or false", problems);
+  problems.Expected(value, where, "true or false");
   return std::nullopt;
 }
 
 std::optional<std::string> ReadText(const YamlValue& value, absl::string_view where, YamlProblems& problems) {
   if (value.kind == YamlValue::Kind::kScalar && !value.scalar.empty()) return value.scalar;
-  Expected(value, where, "text", problems);
+  problems.Expected(value, where, "text");
   return std::nullopt;
 }
 
 std::optional<std::string> ReadName(const YamlValue& value, absl::string_view where, YamlProblems& problems) {
   if (value.kind == YamlValue::Kind::kScalar && IsName(value.scalar)) return value.scalar;
-  Expected(value, where, kNameRule, problems);
+  problems.Expected(value, where, kNameRule);
   return std::nullopt;
 }
 
@@ -201,7 +170,7 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
                  absl::StrCat(where, ": unknown value ", Describe(value), DidYouMean(value.scalar, known)));
     return std::nullopt;
   }
-  Expected(value, where, absl::StrCat("one of ", absl::StrJoin(known, ", ")), problems);
+  problems.Expected(value, where, absl::StrCat("one of ", absl::StrJoin(known, ", ")));
   return std::nullopt;
 }
 
@@ -225,13 +194,14 @@ const FilePlace& YamlMapReader::PlaceOf(absl::string_view key) const {
   return value == nullptr ? map_.place : value->place;
 }
 
+bool YamlMapReader::Has(absl::string_view key) const { return ValueOf(map_, key) != nullptr; }
+
 std::string YamlMapReader::PathOf(absl::string_view key) const {
   return where_.empty() ? std::string(key) : absl::StrCat(where_, ".", key);
 }
 
 const YamlValue* YamlMapReader::Find(absl::string_view key) {
   known_.emplace_back(key);
-  if (problems_.notes_keys()) problems_.NoteKey(PathOf(key));
   return ValueOf(map_, key);
 }
 
@@ -256,58 +226,6 @@ const YamlEntry* YamlMapReader::FindMisspelt(absl::string_view key) const {
     if (absl::StartsWith(entry.key, absl::StrCat(key, ":")) || IsClose(entry.key, key)) return &entry;
   }
   return nullptr;
-}
-
-void YamlMapReader::Number(absl::string_view key, const NumberRange& range, double& out) {
-  const YamlValue* value = Find(key);
-  if (value != nullptr) out = ReadNumber(*value, PathOf(key), range, problems_).value_or(out);
-}
-
-void YamlMapReader::Integer(absl::string_view key, int64_t low, int64_t high, int64_t& out) {
-  const YamlValue* value = Find(key);
-  if (value != nullptr) out = ReadInteger(*value, PathOf(key), low, high, problems_).value_or(out);
-}
-
-void YamlMapReader::Integer(absl::string_view key, int64_t low, int64_t high, int& out) {
-  int64_t wide = out;
-  Integer(key, low, std::min<int64_t>(high, std::numeric_limits<int>::max()), wide);
-  out = static_cast<int>(wide);
-}
-
-void YamlMapReader::Bytes(absl::string_view key, int64_t low, int64_t high, int64_t& out) {
-  const YamlValue* value = Find(key);
-  if (value != nullptr) out = ReadBytes(*value, PathOf(key), low, high, problems_).value_or(out);
-}
-
-void YamlMapReader::Bool(absl::string_view key, bool& out) {
-  const YamlValue* value = Find(key);
-  if (value != nullptr) out = ReadBool(*value, PathOf(key), problems_).value_or(out);
-}
-
-void YamlMapReader::IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high,
-                              std::optional<int64_t>& out) {
-  const YamlValue* value = Find(key);
-  if (value == nullptr || IsWord(*value, word)) return;
-  out = ParseInteger(*value, low, high);
-  if (out.has_value()) return;
-  ExpectedNumber(*value, PathOf(key), absl::StrCat(word, " or a whole number of at least ", low, " and at most ", high),
-                 problems_);
-}
-
-void YamlMapReader::IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high,
-                              std::optional<int>& out) {
-  std::optional<int64_t> wide;
-  IntegerOr(key, word, low, std::min<int64_t>(high, std::numeric_limits<int>::max()), wide);
-  if (wide.has_value()) out = static_cast<int>(*wide);
-}
-
-void YamlMapReader::BytesOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high,
-                            std::optional<int64_t>& out) {
-  const YamlValue* value = Find(key);
-  if (value == nullptr || IsWord(*value, word)) return;
-  if (IsPlainScalar(*value)) out = ParseWholeBytes(value->scalar, low, high);
-  if (out.has_value()) return;
-  ExpectedNumber(*value, PathOf(key), absl::StrCat(word, " or ", BytesText(low, high)), problems_);
 }
 
 void YamlMapReader::Finish() {

@@ -5,9 +5,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -16,44 +14,46 @@
 
 namespace banyan {
 
-// Keeps the first problem of a document. Notes the path of every key that a reader looks for in `keys`, unless that is
-// null; it must outlive this.
+// Keeps the first problem of a document.
 class YamlProblems {
  public:
-  explicit YamlProblems(absl::string_view file_name, std::set<std::string>* keys = nullptr)
-      : file_name_(file_name), keys_(keys) {}
+  explicit YamlProblems(absl::string_view file_name) : file_name_(file_name) {}
 
   void Add(const FilePlace& place, absl::string_view what);
+  // Adds "WHERE: expected WHAT, got VALUE".
+  void Expected(const YamlValue& value, absl::string_view where, absl::string_view what);
   const absl::Status& status() const { return status_; }
-
-  bool notes_keys() const { return keys_ != nullptr; }
-  // REQUIRES: notes_keys().
-  void NoteKey(std::string path) { keys_->insert(std::move(path)); }
 
  private:
   std::string file_name_;
-  std::set<std::string>* keys_;
   absl::Status status_;
 };
 
-// What a number counts. The file may write it with a unit of its own then: 20ms, 1Gbit/s.
-enum class NumberUnit { kNone, kSeconds, kMilliseconds, kMegabits };
+// A value that is read: what messages call it, and who hears what is wrong with it.
+struct YamlSpot {
+  const YamlValue& value;
+  const std::string& where;
+  YamlProblems& problems;
+
+  // Adds "WHERE: WHAT".
+  void Refuse(absl::string_view what) const;
+  void Expected(absl::string_view what) const { problems.Expected(value, where, what); }
+};
+
+// What a number counts. The file may write it with a unit of its own: 20ms, 1Gbit/s, 64MB, 64k.
+enum class NumberUnit { kNone, kCount, kBytes, kPercent, kSeconds, kMilliseconds, kMegabits };
 
 struct NumberRange {
   double low = 0;
   double high = 0;
   bool low_allowed = true;  // false: the value must be above `low`
   NumberUnit unit = NumberUnit::kNone;
+  const char* word = nullptr;  // such as `auto`, in place of a number
 };
 
 // These functions read one value. When it is of another type or out of range they add a problem and return nothing.
 // `where` names the value in messages.
 std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where, const NumberRange& range,
-                                 YamlProblems& problems);
-std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
-                                   YamlProblems& problems);
-// A whole number, or a size with a unit of its own: 64MB, 1MiB.
-std::optional<int64_t> ReadBytes(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
                                  YamlProblems& problems);
 std::optional<bool> ReadBool(const YamlValue& value, absl::string_view where, YamlProblems& problems);
 std::optional<std::string> ReadText(const YamlValue& value, absl::string_view where, YamlProblems& problems);
@@ -77,25 +77,17 @@ class YamlMapReader {
   YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems);
 
   const FilePlace& place() const { return map_.place; }
+  const std::string& where() const { return where_; }
+  const std::vector<YamlEntry>& entries() const { return map_.entries; }
   // Returns where the value of `key` stands; where the map does when it is absent.
   const FilePlace& PlaceOf(absl::string_view key) const;
+  bool Has(absl::string_view key) const;
   // Returns the value of `key`, or nullptr when the key is absent.
   const YamlValue* Find(absl::string_view key);
   // Likewise, and adds a problem when the key is absent: the key that it may have been misspelt as is named.
   const YamlValue* Require(absl::string_view key);
   // Returns the whole path of `key`: "topology.roots".
   std::string PathOf(absl::string_view key) const;
-
-  // These leave `out` alone when the key is absent.
-  void Number(absl::string_view key, const NumberRange& range, double& out);
-  void Integer(absl::string_view key, int64_t low, int64_t high, int64_t& out);
-  void Integer(absl::string_view key, int64_t low, int64_t high, int& out);
-  void Bytes(absl::string_view key, int64_t low, int64_t high, int64_t& out);
-  void Bool(absl::string_view key, bool& out);
-  // Likewise; `word`, such as `auto`, leaves `out` empty.
-  void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
-  void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int>& out);
-  void BytesOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
 
   // Refuses the keys of the map that nobody asked for.
   void Finish();

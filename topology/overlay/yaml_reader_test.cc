@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "topology/overlay/yaml_slots.h"
+
 namespace banyan {
 namespace {
 
@@ -27,10 +29,12 @@ TEST_F(YamlReaderTest, ReadsTypedValues) {
   double rate = 0;
   bool on = false;
   std::optional<int64_t> window = 7;
-  map_.Integer("count", 1, 5, count);
-  map_.Number("rate", {.low = 0, .high = 10}, rate);
-  map_.Bool("on", on);
-  map_.IntegerOr("window", "auto", 1, 5, window);
+  ReadKeys(map_,
+           {{"count", Number(count, Count(1, 5))},
+            {"rate", Number(rate, Numbers(0, 10))},
+            {"on", Bool(on)},
+            {"window", Number(window, Count(1, 5, "auto"))}},
+           problems_);
   EXPECT_EQ(count, 3);
   EXPECT_EQ(rate, 2.5);
   EXPECT_TRUE(on);
@@ -43,7 +47,7 @@ TEST_F(YamlReaderTest, ReadsTypedValues) {
 
 TEST_F(YamlReaderTest, AbsentKeysLeaveDefaults) {
   int count = 42;
-  map_.Integer("missing", 1, 5, count);
+  ReadKeys(map_, {{"missing", Number(count, Count(1, 5))}}, problems_);
   EXPECT_EQ(count, 42);
   EXPECT_EQ(map_.Find("missing"), nullptr);
   EXPECT_TRUE(problems_.status().ok());
@@ -51,8 +55,7 @@ TEST_F(YamlReaderTest, AbsentKeysLeaveDefaults) {
 
 TEST_F(YamlReaderTest, TheFirstProblemIsKept) {
   int count = 42;
-  map_.Integer("count", 4, 5, count);
-  map_.Integer("rate", 1, 5, count);
+  ReadKeys(map_, {{"count", Number(count, Count(4, 5))}, {"rate", Number(count, Count(1, 5))}}, problems_);
   EXPECT_EQ(count, 42);
   EXPECT_EQ(Problem(), "o.yaml:1:8: section.count: expected a whole number of at least 4 and at most 5, got '3'");
 }

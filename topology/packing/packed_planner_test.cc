@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

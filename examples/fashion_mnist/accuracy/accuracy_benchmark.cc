@@ -18,6 +18,7 @@
 #include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "tools/terminal/main_support.h"
+#include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -5,7 +5,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/access_list.h"
-#include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
