@@ -68,9 +68,10 @@ TEST_F(PrecisionMalformedTest, BordersOfSlices) {
   };
   refuses("129 to 401407 expected, 128 came", 128);
   refuses("129 to 401407 expected, 401408 came", 401408);
-  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].borders: 0 to 31 entries expected, 32 came", [](auto& e) {
-    for (int i = 0; i < 30; ++i) e.mutable_keys_assigned()->mutable_keys(0)->add_borders(5000 + i);
-  });
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].borders: 0 to 31 entries expected, 32 came",
+          [](auto& e) {
+            for (int i = 0; i < 30; ++i) e.mutable_keys_assigned()->mutable_keys(0)->add_borders(5000 + i);
+          });
 }
 
 TEST_F(PrecisionMalformedTest, HealthOfATraining) {

@@ -1,5 +1,5 @@
-// Bytes that tests hold fast: a file of the repository with a line of hexadecimal digits for each sample, after comments
-// that begin with '#'.
+// Bytes that tests hold fast: a file of the repository with a line of hexadecimal digits for each sample, after
+// comments that begin with '#'.
 #ifndef BANYAN_PROTO_TESTING_GOLDEN_H_
 #define BANYAN_PROTO_TESTING_GOLDEN_H_
 
