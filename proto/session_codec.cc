@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/field_wire.h"
 #include "proto/message_parts.h"
+#include "proto/scheduler_messages.h"  // the description of a group's tensors
 
 namespace banyan {
 namespace {
