@@ -15,14 +15,17 @@ namespace banyan {
 // Room for the fields of a message beside its list.
 inline constexpr size_t kMostFieldsBytes = 1024;
 
-// So many entries that are numbers alone, of 80 bytes at most, fit into any message.
-inline constexpr size_t kMostEntriesTogether = (WireLimits().max_control_bytes - kMostFieldsBytes) / 80;
-
 // Returns no fewer bytes than the entry takes on the wire, with its tag, its length and a number of keys that follow.
 template <typename Entry>
 size_t BytesOf(const Entry& entry) {
   constexpr size_t kAroundBytes = 16;
   return EncodeFields(entry).size() + kAroundBytes;
+}
+
+// Returns whether a receiver takes the message whole, whose lists are no longer than one may be.
+template <typename Struct>
+bool IsTakenWhole(const Struct& message) {
+  return EncodeFields(message).size() + kMostFieldsBytes <= WireLimits().max_control_bytes;
 }
 
 // Returns for how many keys the entry stands.

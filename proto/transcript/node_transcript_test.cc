@@ -1,11 +1,13 @@
 #include "proto/transcript/node_transcript.h"
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/testing/wire_samples.h"
+#include "proto/transcript/transcript.pb.h"
 #include "proto/transcript/transcript_wire.h"
 
 namespace banyan {
@@ -62,6 +64,25 @@ std::string ErrorOf(const std::vector<std::vector<TranscriptEntry>>& records) {
   std::vector<std::string> encoded;
   for (const std::vector<TranscriptEntry>& record : records) encoded.push_back(EncodeTranscript(record));
   return std::string(ReadNodeTranscript(encoded).status().message());
+}
+
+TEST(TranscriptWireTest, WhatIsWrittenIsWhatTheFileDescribes) {
+  const std::string bytes = EncodeTranscript(Sample());
+  transcript::Record record;
+  ASSERT_TRUE(record.ParseFromString(bytes));
+  record.DiscardUnknownFields();
+  EXPECT_EQ(record.SerializeAsString(), bytes);
+  // Each field of each kind is among them, in its place.
+  EXPECT_EQ(record.entries(4).bound().policy(), 3u);
+  const transcript::Encoding& encoding = record.entries(5).encoding();
+  EXPECT_TRUE(encoding.is_result() && encoding.is_light());
+  EXPECT_EQ(std::tuple(encoding.chunk(), encoding.ratio(), encoding.share()), std::tuple(2u, 0.25, 0.5));
+  EXPECT_EQ(record.entries(6).cut().frames(), 7u);
+  EXPECT_EQ(record.entries(7).call().kind(), transcript::CALL_KIND_FLUSH);
+  EXPECT_EQ(record.entries(7).call().worker(), 3u);
+  EXPECT_EQ(record.entries(8).left_out().round(), 5u);
+  EXPECT_EQ(record.entries(9).complete().hash(), 1234567u);
+  EXPECT_EQ(record.entries(10).epoch().epoch(), 2u);
 }
 
 TEST(TranscriptWireTest, WhatIsWrittenIsRead) {

@@ -30,9 +30,10 @@ std::vector<EpochPlan> PartsOf(Term term, const EpochPlanRecord& plan) {
     parts.push_back({term, plan.epoch, plan.policy, std::move(frontiers), std::move(bindings),
                      static_cast<uint32_t>(parts.size()), /*has_more=*/true});
   };
-  if (plan.frontiers.size() + plan.bindings.size() <= kMostEntriesTogether) {
-    add(plan.frontiers, plan.bindings);
-  } else {
+  constexpr auto kMostEntries = static_cast<size_t>(WireLimits().max_entries);
+  if (std::max(plan.frontiers.size(), plan.bindings.size()) <= kMostEntries) add(plan.frontiers, plan.bindings);
+  if (parts.empty() || !IsTakenWhole(parts.front())) {
+    parts.clear();
     SendInParts(plan.frontiers, [&](std::vector<EpochPlan::Frontier> part) { add(std::move(part), {}); });
     SendInParts(plan.bindings, [&](std::vector<EpochPlan::Binding> part) { add({}, std::move(part)); });
   }
