@@ -473,6 +473,8 @@ std::string EncodeOneOf(const Variant& message, const std::array<MessageKind, n>
   return std::visit(
       [number](const auto& alternative) {
         std::string out;
+        // The header of a chunk, the most frequent message, fits in without growing.
+        out.reserve(256);
         WireWriter writer(out);
         writer(number, "", const_cast<std::remove_cvref_t<decltype(alternative)>&>(alternative));
         return out;

@@ -1,6 +1,7 @@
 // Stands around a core: sees what goes in and comes out, and may change it, tell the core something more, or ask it as
 // another process on a connection of its own would. All else passes through. Thread-compatible; owned by the driver of
 // the core.
+//
 // Invariants:
 // - The core gets only deadlines of its own, and nothing after it has stopped.
 #ifndef BANYAN_PROTOCOL_TAP_H_

@@ -22,8 +22,7 @@ constexpr double kLeastHeartbeats = 3;
 constexpr double kLeastLostAfterSeconds = 0.1;
 constexpr char kAdvice[] =
     "; add it, or take all keys, operators and observers out: then `banyan keygen --all overlay.yaml DIR` makes those "
-    "of "
-    "the whole job";
+    "of the whole job";
 
 // Makes shares that sum to about 1 sum to 1.
 void ScaleShares(std::vector<CustomTreeConfig>& trees, const FilePlace& place, YamlProblems& problems) {
