@@ -269,7 +269,7 @@ void JobProcesses::KillNode(NodeId node, bool silently) { simulator_->process(no
 
 void JobProcesses::StartNode(NodeId node) {
   BANYAN_CHECK(!IsRunning(node));
-  if (is_ending_) return;
+  if (is_ending_ || gone_.contains(node)) return;
   asked_to_stop_.erase(node);
   simulator_->StartAgain(node, MakeNode(node, Incarnation(random_.Next())));
   WorkerCrew& crew = crews_.at(node);
@@ -283,6 +283,11 @@ void JobProcesses::Stop(NodeId process) {
   asked_to_stop_.insert(process);
   if (process == kSchedulerNode && standby_ != nullptr) return standby_->Stop();
   simulator_->process(process)->RequestStop();
+}
+
+void JobProcesses::StopForGood(NodeId node) {
+  gone_.insert(node);
+  Stop(node);
 }
 
 void JobProcesses::ReportEnd(const std::string& who, const absl::Status& status) {

@@ -93,12 +93,16 @@ class JobProcesses : private SimulatedOperator::Listener {
   // Ends a node at once, and with it the connections of its workers. `silently`: its host is gone too.
   void KillNode(NodeId node, bool silently);
   // Starts a node that does not run, with another incarnation, and those of its workers that have not finished. Does
-  // nothing when the job is being stopped.
+  // nothing when the job is being stopped, or the node has left for good.
   void StartNode(NodeId node);
   // The job is being stopped: no node starts any more.
   void End() { is_ending_ = true; }
   // Asks a node, or the scheduler, to stop; it ends by itself.
   void Stop(NodeId process);
+  // Asks a node to stop and not to come back, whoever lets it in again.
+  void StopForGood(NodeId node);
+  // Those that were asked so.
+  const std::set<NodeId>& gone() const { return gone_; }
   void KillWorker(WorkerName worker);
   // Starts a worker that is lost. It attaches when its node runs.
   void StartWorker(WorkerName worker);
@@ -183,6 +187,7 @@ class JobProcesses : private SimulatedOperator::Listener {
   std::map<NodeId, WorkerCrew> crews_;
   std::map<WorkerName, SimulatedWorker*> workers_;
   std::set<NodeId> asked_to_stop_;
+  std::set<NodeId> gone_;
   std::set<NodeId> came_too_late_;
   bool is_over_ = false;
   bool storage_fails_ = false;

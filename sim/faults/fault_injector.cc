@@ -75,8 +75,7 @@ bool FaultInjector::Begin(const Fault& fault) {
       if (!cluster_->processes()->IsRunning(fault.node)) return false;
       // The start would wait for it for ever.
       if (fault.is_for_good && cluster_->epoch() == Epoch()) return false;
-      cluster_->processes()->Stop(fault.node);
-      if (fault.is_for_good) gone_.insert(fault.node);
+      fault.is_for_good ? cluster_->processes()->StopForGood(fault.node) : cluster_->processes()->Stop(fault.node);
       return true;
     case FaultKind::kKillWorker:
       return KillWorker({fault.node, fault.worker});
@@ -188,7 +187,6 @@ void FaultInjector::StartScheduler() {
 
 // Who has been asked to leave and has not ended yet is waited for.
 void FaultInjector::StartNode(NodeId node) {
-  if (gone_.contains(node)) return;
   if (!cluster_->processes()->IsRunning(node)) return cluster_->processes()->StartNode(node);
   if (!cluster_->processes()->IsAskedToStop(node)) return;
   cluster_->simulator()->agenda()->CallAfter(absl::Milliseconds(50), [this, node] { StartNode(node); });

@@ -27,7 +27,7 @@ class FaultInjector {
   // The time at which the last fault has been undone.
   Timestamp quiet_at() const { return quiet_at_; }
   // Nodes that have left and do not come back.
-  const std::set<NodeId>& gone() const { return gone_; }
+  const std::set<NodeId>& gone() const { return cluster_->processes()->gone(); }
   // The faults that found a victim, by kind.
   const std::map<FaultKind, int64_t>& happened() const { return happened_; }
 
@@ -52,7 +52,6 @@ class FaultInjector {
   Random random_;
   Cluster* const cluster_;
   Timestamp quiet_at_;
-  std::set<NodeId> gone_;
   std::map<FaultKind, int64_t> happened_;
 };
 

@@ -90,6 +90,9 @@ TEST_F(FaultInjectorTest, ANodeThatLeavesComesBackOrNot) {
     RunUntil(&cluster, 5);
     EXPECT_EQ(cluster.processes()->IsRunning(NodeId(2)), !for_good);
     EXPECT_EQ(injector.gone().size(), for_good ? 1u : 0u);
+    // As when an operator lets it in again.
+    if (for_good) cluster.processes()->StartNode(NodeId(2));
+    EXPECT_EQ(cluster.processes()->IsRunning(NodeId(2)), !for_good);
     EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
   }
 }
