@@ -167,6 +167,22 @@ TEST_F(EpochsTest, ABroadcastTakesTheValuesOfTheNewSource) {
   ExpectNothingRejected();
 }
 
+TEST_F(EpochsTest, ANodeWhoseWorkerHasDiedSaysThatItHasTheValuesOfAnOpenBroadcast) {
+  Start(3);
+  cluster_->Broadcast(3, 0, kKey, {3, 3, 3});
+  const auto says = [this](uint32_t node) { return cluster_->scheduler().Said<WorkerLost>(node).back().has_values; };
+  for (uint32_t node : {3, 1}) cluster_->Detach(node, 0, false);
+  EXPECT_TRUE(says(3));
+  EXPECT_FALSE(says(1));
+  const RequestId second = cluster_->Broadcast(2, 0, kKey, {2, 2, 2});
+  EXPECT_FALSE(cluster_->IsDone(second));
+  cluster_->scheduler().source = NodeId(3);
+  cluster_->ChangeMembers({1, 2, 3}, ChainOf({1, 2, 3}));
+  EXPECT_THAT(cluster_->Result(second), ElementsAre(3, 3, 3));
+  cluster_->Advance(absl::Seconds(10));
+  EXPECT_FALSE(says(3)) << "it is asked for what it has not";
+}
+
 TEST_F(EpochsTest, ANewMemberHoldsNobodyUpAndTakesPartOnceItsWorkerIsThere) {
   Start(3);
   cluster_->Kill(3);

@@ -602,18 +602,21 @@ void NodeCore::Report(StepContext& step) {
 
 void NodeCore::ReportLostWorker(StepContext& step) {
   if (!scheduler_.joined()) return;
+  std::optional<WorkerLost> lost = worker_lost_;
   if (joined_->desk->attached() > 0) {
     // The one that came in its place has no part in these rounds either.
     if (!joined_->engine->IsAbstaining()) return;
-    return scheduler_.Send(step, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
+    lost = WorkerLost{WorkerId(), "who came since takes no part in open rounds"};
   }
-  if (worker_lost_.has_value()) scheduler_.Send(step, *worker_lost_);
+  if (!lost.has_value()) return;
+  lost->has_values = joined_->engine->HasBroadcastValues();
+  scheduler_.Send(step, *std::move(lost));
 }
 
 void NodeCore::ReportMissingValues(StepContext& step) {
   const PolicySlice* slice = book_.newest_slice();
   const bool is_source = slice != nullptr && slice->source == joined_->self;
-  if (is_source && joined_->desk->attached() > 0) ReportLostWorker(step);
+  if (is_source) ReportLostWorker(step);
 }
 
 }  // namespace banyan

@@ -595,6 +595,7 @@ void Fields(Visitor& v, PeerLost& m) {
 struct WorkerLost {
   WorkerId worker;
   std::string reason;
+  bool has_values = false;  // of broadcasts that are open: what its workers had given
   friend bool operator==(const WorkerLost&, const WorkerLost&) = default;
 };
 
@@ -602,6 +603,7 @@ template <typename Visitor>
 void Fields(Visitor& v, WorkerLost& m) {
   v(1, "worker", m.worker);
   v(2, "reason", m.reason, kReason);
+  v(3, "has_values", m.has_values);
 }
 
 // Node to scheduler: a round can never finish.

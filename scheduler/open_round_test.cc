@@ -80,7 +80,7 @@ TEST_F(OpenRoundTest, WhoAbstainsIsAwaitedWhereItIsInStep) {
       for (const uint32_t node : {1, 2}) Hold(node, key, round);
     }
   }
-  mesh_.members.SetWorkerless(NodeId(2), true);
+  mesh_.members.SetWorkerless(NodeId(2), /*has_values=*/false);
   Push(2, kFirst, 4);
   Push(1, kFirst, 5);
   ASSERT_TRUE(Find().has_value());

@@ -328,12 +328,12 @@ void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
   if (job_.IsRunning()) {
-    epochs_.OnWorkerLost(node, what);
+    epochs_.OnWorkerLost(node, what, message.has_values);
     return quorum_.OnWorkersChanged();
   }
   // The job starts without workers of the node; another one may attach at any time.
   context_.LogWarning(what);
-  members_.SetWorkerless(node, true);
+  members_.SetWorkerless(node, message.has_values);
 }
 
 void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {

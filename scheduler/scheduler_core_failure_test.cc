@@ -224,6 +224,23 @@ TEST(SchedulerFailureTest, ALostWorkerEndsNothing) {
   EXPECT_THAT(harness.Sent<EpochBegin>(1), IsEmpty()) << "broadcasts take their values from n1";
 }
 
+TEST(SchedulerFailureTest, WhereAllWorkersAreLostBroadcastsTakeTheirValuesFromANodeThatStillHasThem) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.AddKey("w", 10);
+  harness.Receive(3, WorkerLost{WorkerId(0), "it died", /*has_values=*/true});
+  harness.Receive(2, WorkerLost{WorkerId(0), "it died"});
+  harness.Receive(1, WorkerLost{WorkerId(0), "it died"});
+  harness.BeginEpoch({1, 2, 3});
+  ASSERT_THAT(harness.Sent<EpochBegin>(1), SizeIs(1));
+  harness.ReportProgress({1, 2, 3}, Round(1));
+  EXPECT_EQ(harness.Sent<PolicyPublished>(1).back().slice.source, NodeId(3));
+  harness.Receive(3, WorkerLost{WorkerId(0), "it died", /*has_values=*/true});
+  harness.Receive(3, WorkerLost{WorkerId(0), "it died"});
+  harness.Advance(absl::Seconds(1), {1, 2, 3});
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), SizeIs(1)) << "nobody has more to say";
+}
+
 TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
   SchedulerHarness harness(MeshOverlay(3));
   harness.StartJob(3);

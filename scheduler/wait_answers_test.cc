@@ -91,7 +91,7 @@ TEST_F(WaitAnswersTest, ANodeWithoutWorkersIsNamedAsSuch) {
   Pushed(3, 5);
   ASSERT_TRUE(reports_.Accept(NodeId(2), {}, 3, 1).ok());
   EXPECT_EQ(Answer(kKey, Round(5)), "n2 (no worker is attached) to push it");
-  mesh_.members.SetWorkerless(NodeId(2), true);
+  mesh_.members.SetWorkerless(NodeId(2), /*has_values=*/false);
   EXPECT_EQ(Answer(kKey, Round(5)), "n1, n2, n3 to hold its result") << "it abstains";
 }
 

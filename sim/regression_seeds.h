@@ -149,6 +149,7 @@ inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
     {4566, "an order to let nodes in again waited for ever for members that were gone"},
     {12517, "the checker blamed a job that had ended since all that had the parameters had left"},
     {6712, "a node that had left for good was started again when an operator let it in"},
+    {8354, "a broadcast waited for ever for values that only a node had whose worker had died"},
 };
 
 }  // namespace banyan

@@ -97,6 +97,13 @@ bool KeyRounds::HasAbstention() const {
   });
 }
 
+bool KeyRounds::HasBroadcastValues() const {
+  return std::any_of(rounds_.begin(), rounds_.end(), [](const auto& round) {
+    const std::optional<Contribution>& own = round.second.contribution;
+    return !round.second.complete && own.has_value() && own->kind == RoundKind::kBroadcast && own->has_values();
+  });
+}
+
 bool KeyRounds::IsIdle() const {
   for (const auto& [round, state] : rounds_) {
     if (state.closed_everywhere || (state.abstains() && !state.complete)) continue;

@@ -179,6 +179,8 @@ class KeyRounds {
   bool HasContribution() const;
   // True if this node abstains from a round that is not complete here, or has done so in the attempt under way.
   bool HasAbstention() const;
+  // True if this node has values of a broadcast that is not complete here.
+  bool HasBroadcastValues() const;
   // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for
   // others.
   bool IsIdle() const;

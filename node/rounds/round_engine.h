@@ -163,6 +163,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   }
   // Returns whether this node abstains from a key, or from a round that is not complete here.
   bool IsAbstaining() const { return banyan::IsAbstaining(keys_); }
+  // Returns whether this node has values of a broadcast that is not complete here.
+  bool HasBroadcastValues() const { return banyan::HasBroadcastValues(keys_); }
   // Returns whether this node has put anything into a round of the key.
   bool HasContributed(KeyId key) const {
     const auto known = keys_.find(key);

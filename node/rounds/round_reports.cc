@@ -11,6 +11,10 @@ bool IsAbstaining(const KeyStates& keys) {
   });
 }
 
+bool HasBroadcastValues(const KeyStates& keys) {
+  return std::any_of(keys.begin(), keys.end(), [](const auto& key) { return key.second.rounds.HasBroadcastValues(); });
+}
+
 bool IsIdle(const KeyStates& keys) {
   return std::all_of(keys.begin(), keys.end(), [](const auto& key) { return key.second.rounds.IsIdle(); });
 }

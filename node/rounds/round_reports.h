@@ -31,6 +31,8 @@ using KeyStates = std::map<KeyId, KeyState>;
 
 // Returns whether the node abstains from a key, or from a round that is not complete here.
 bool IsAbstaining(const KeyStates& keys);
+// Returns whether the node has values of a broadcast that is not complete here.
+bool HasBroadcastValues(const KeyStates& keys);
 // Returns whether every round that the node took part in is closed everywhere.
 bool IsIdle(const KeyStates& keys);
 

@@ -146,6 +146,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
+  messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed", /*has_values=*/true});
   messages.emplace_back(CannotFollow{"its policy was never published here"});
   messages.emplace_back(RoundBroken{KeyId(1), Round(17), NodeId(4), "weight 0 came with 1 frames"});
   messages.emplace_back(Leave{"it was stopped", true});

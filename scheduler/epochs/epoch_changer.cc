@@ -130,15 +130,16 @@ void EpochChanger::OnPeerLost(NodeId node, const PeerLost& message) {
   suspicions_.NoteComplaint(now(), node, peer, what);
 }
 
-void EpochChanger::OnWorkerLost(NodeId node, const std::string& why) {
+void EpochChanger::OnWorkerLost(NodeId node, const std::string& why, bool has_values) {
   if (lost_workers_.Note(node, why)) parts_.context->LogWarning(why);
-  parts_.members->SetWorkerless(node, true);
+  parts_.members->SetWorkerless(node, has_values);
   if (is_changing() || parts_.policies->policies().CurrentSource() != node) return;
   const std::vector<Member>& all = table().all();
-  const bool has_other = std::any_of(all.begin(), all.end(), [](const Member& member) {
-    return member.is_member && !member.is_workerless && member.state != MemberState::kLeft;
-  });
-  if (has_other) causes_.Add(now(), absl::StrCat(why, ", and broadcasts took their values from it"));
+  const bool has_better =
+      std::any_of(all.begin(), all.end(), [silence = table().Find(node).Silence()](const Member& member) {
+        return member.is_member && member.Silence() < silence && member.state != MemberState::kLeft;
+      });
+  if (has_better) causes_.Add(now(), absl::StrCat(why, ", and broadcasts took their values from it"));
 }
 
 void EpochChanger::OnNodeReport(NodeId node) {

@@ -138,8 +138,8 @@ class EpochChanger {
   void OnLeave(NodeId node, const std::string& why, bool is_asked_for);
   // A member cannot reach its neighbour.
   void OnPeerLost(NodeId node, const PeerLost& message);
-  // The last worker of a member has died.
-  void OnWorkerLost(NodeId node, const std::string& why);
+  // The last worker of a member has died. `has_values`: the member still has what it gave to open broadcasts.
+  void OnWorkerLost(NodeId node, const std::string& why, bool has_values);
   void OnNodeReport(NodeId node);
   // A member cannot go on with the others, or they cannot with it: it falls out, and hears why. When that is so of all
   // the job has failed.

@@ -112,7 +112,7 @@ class JobMembers {
   void Remove(NodeId node);
   // Lets all nodes in again that were removed. Returns their names. Durable.
   std::vector<std::string> LetRemovedIn();
-  void SetWorkerless(NodeId node, bool is_workerless) { membership_.SetWorkerless(node, is_workerless); }
+  void SetWorkerless(NodeId node, bool has_values) { membership_.SetWorkerless(node, has_values); }
   // Takes how many workers a node says are attached to it. True when one has come since the node has left, and the job
   // is over: it is told so, since nobody else will answer that worker.
   bool NoteWorkers(NodeId node, uint32_t attached);

@@ -138,6 +138,11 @@ void Membership::Leave(NodeId node, bool is_asked_for) {
   member.has_left_for_good = started_ && !is_asked_for;
 }
 
+void Membership::SetWorkerless(NodeId node, bool has_values) {
+  At(node).is_workerless = true;
+  At(node).has_values = has_values;
+}
+
 void Membership::NoteWorkers(NodeId node, bool has_workers) {
   Member& member = At(node);
   if (has_workers) member.is_workerless = false;

@@ -52,11 +52,15 @@ struct Member {
   bool is_spent = false;           // this incarnation belonged to a job that has ended
   bool has_left_for_good = false;  // its work is done: it has left, and nobody has asked for that
   bool is_workerless = false;      // its last worker has died
+  bool has_values = false;         // if so: what its workers gave to broadcasts that are open
   bool has_late_worker = false;    // one has come since it has left for good
   bool has_had_workers = false;    // or may have: it has joined later, or is of an earlier start of the scheduler
   // Of a member:
   Epoch joined_in;
   uint64_t barriers_before = 0;
+
+  // How little it has to say in broadcasts that are open. Only those with 0 have something to say in later ones.
+  int Silence() const { return !is_workerless ? 0 : has_values ? 1 : 2; }
 };
 
 struct JoinVerdict {
@@ -117,8 +121,8 @@ class Membership {
   void LeaveOutOfBarrier(NodeId node) { ++At(node).barriers_before; }
   // Notes whether an operator keeps the node out.
   void SetRemoved(NodeId node, bool is_removed) { At(node).is_removed = is_removed; }
-  // Notes whether the last worker of the node has died.
-  void SetWorkerless(NodeId node, bool is_workerless) { At(node).is_workerless = is_workerless; }
+  // Notes that the last worker of the node has died, and whether the node has values of broadcasts that are open.
+  void SetWorkerless(NodeId node, bool has_values);
   // Takes whether the node says that workers are attached to it.
   void NoteWorkers(NodeId node, bool has_workers);
   // Adds nodes at the end of the overlay.

@@ -63,7 +63,7 @@ void PolicyPublisher::Restore(const PolicyRecord& record, const NetworkView& vie
 NodeId PolicyPublisher::ChooseSource(const std::vector<NodeId>& members) const {
   const auto rank = [this](NodeId node) {
     const Member& member = members_->table().Find(node);
-    return std::tuple(member.is_workerless, member.joined_in, node);
+    return std::tuple(member.Silence(), member.joined_in, node);
   };
   return *std::min_element(members.begin(), members.end(), [&rank](NodeId a, NodeId b) { return rank(a) < rank(b); });
 }

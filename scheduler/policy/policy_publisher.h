@@ -62,7 +62,8 @@ class PolicyPublisher {
 
  private:
   std::map<NodeId, NodeAddress> Addresses() const;
-  // Returns the member whose values are the best to begin with: one that has workers, and that has been there longest.
+  // Returns the member whose values are the best to begin with: one that has workers, or at least values of broadcasts
+  // that are open, and that has been there longest.
   NodeId ChooseSource(const std::vector<NodeId>& members) const;
 
   const OverlayConfig* overlay_;
