@@ -12,6 +12,7 @@
 #include "sim/runs/faults.h"
 #include "topology/evaluation/round_time.h"
 #include "topology/evaluation/simple_bound.h"
+#include "topology/fit/model_fit.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/packing/rate_bound.h"
@@ -23,6 +24,8 @@ namespace {
 
 // All nodes' vectors together; more would only cost memory.
 constexpr int64_t kMostCarriedElements = int64_t{1} << 21;
+// And for chunks that suit the model: they are many, and so each takes memory and time as it would in the job.
+constexpr int64_t kMostFittedElements = int64_t{1} << 25;
 // A chunk keeps at least these, so that errors in single elements have a place to show. Its header does not shrink with
 // it, and is to take little of what the cores let be on its way.
 constexpr int64_t kLeastChunkElements = 128;
@@ -32,6 +35,18 @@ constexpr absl::Duration kLongestSimulation = absl::Hours(24 * 365);
 constexpr absl::Duration kLongestRound = absl::Hours(24);
 constexpr int64_t kEventsBetweenProgress = 1 << 14;
 
+// The most elements that a chunk of the job will have: planners choose smaller ones where these suit the model. Those
+// of the overlay where no plan can be made, or where it is not the planner that chooses.
+int64_t PlannedChunkElements(const SimulationOptions& options) {
+  const NetworkView view = MakeNetworkView(options.overlay);
+  absl::StatusOr<PlannerConfig> config = MakePlannerConfig(options.overlay, view);
+  if (!config.ok()) return options.overlay.chunks.max_elements;
+  config->tensors.assign(options.tensor_elements.begin(), options.tensor_elements.end());
+  if (!FitsTreesToModel(*config)) return options.overlay.chunks.max_elements;
+  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  return policy.ok() ? policy->chunk_max_elements : options.overlay.chunks.max_elements;
+}
+
 int64_t ChooseScale(const SimulationOptions& options, int64_t elements) {
   const int64_t most = std::max<int64_t>(1, options.overlay.chunks.max_elements / kLeastChunkElements);
   int64_t scale = 1;
@@ -39,6 +54,12 @@ int64_t ChooseScale(const SimulationOptions& options, int64_t elements) {
          elements / scale * static_cast<int64_t>(options.overlay.nodes.size()) > kMostCarriedElements) {
     scale *= 2;
   }
+  if (scale == 1) return scale;
+  // The cores' planner chooses no chunks of fewer elements than it would at full size.
+  const int64_t planned = PlannedChunkElements(options);
+  if (planned == options.overlay.chunks.max_elements) return scale;
+  const int64_t all = elements * static_cast<int64_t>(options.overlay.nodes.size());
+  while (scale > 1 && planned / scale < kLeastFittedElements && 2 * (all / scale) <= kMostFittedElements) scale /= 2;
   return scale;
 }
 

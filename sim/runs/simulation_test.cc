@@ -6,6 +6,8 @@
 #include "sim/testing/internet2_simulation.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "topology/planner_factory.h"
+#include "topology/samples/mesh_networks.h"
 
 namespace banyan {
 namespace {
@@ -103,6 +105,26 @@ TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
   EXPECT_TRUE(faulty->replicas_identical);
   EXPECT_GT(faulty->simulated, smooth->simulated);
   EXPECT_NE(faulty->trace_hash, smooth->trace_hash);
+}
+
+// A job on many uneven links chooses small chunks. Cores that carry a part of each vector choose them as well.
+TEST(SimulationTest, ChunksThatSuitTheModelAreSimulated) {
+  const NetworkView view = MeshNetwork(MeshRates::kUneven, 16, 1);
+  SimulationOptions options;
+  options.overlay = OverlayOf(view);
+  options.tensor_elements = {11'500'000};
+  options.rounds = 2;
+  PlannerConfig config = *MakePlannerConfig(options.overlay, view);
+  config.tensors = {11'500'000};
+  const absl::StatusOr<Policy> planned = MakePolicy(view, config);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  ASSERT_LT(planned->chunk_max_elements, options.overlay.chunks.max_elements);
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_GT(report->scale, 1);
+  const double ratio = report->synchronisation_p50 / planned->round_time;
+  EXPECT_GT(ratio, 0.9);
+  EXPECT_LT(ratio, 1.06);
 }
 
 TEST(SimulationTest, APlannersErrorIsTold) {
