@@ -79,6 +79,9 @@ class NamedSession:
     def init_group(self, group, parts):
         self._session.init_group(self._prefix + group, {self._prefix + name: each for name, each in parts.items()})
 
+    def push_pull(self, key, value, out):
+        return self._session.push_pull(self._prefix + key, value, out=out)
+
     def push_pull_group(self, group, gradients):
         return self._session.push_pull_group(self._prefix + group, gradients)
 

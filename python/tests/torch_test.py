@@ -335,7 +335,7 @@ class RanksTest(unittest.TestCase):
 
 class DocumentationTest(unittest.TestCase):
     def test_examples_run(self):
-        for name in ("_groups", "_optimizers", "_parts", "_weight", "attach", "diloco", "state"):
+        for name in ("_groups", "_optimizers", "_parts", "_replicas", "_weight", "attach", "diloco", "state"):
             failed, _ = doctest.testmod(importlib.import_module("banyan.torch." + name))
             self.assertEqual(failed, 0, name)
 

@@ -93,6 +93,11 @@ class Staged:
         # A copy takes no longer than the device's work before it, and the operation has its own time-out.
         return self._started.result().wait(timeout)
 
+    @property
+    def round(self) -> int:
+        """The round of its key, once it is done."""
+        return self._started.result().round
+
     def result(self) -> Any:
         """Returns the result of an operation that is done."""
         return self._started.result().result()

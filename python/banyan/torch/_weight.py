@@ -58,6 +58,11 @@ class Weight:
         self._mean.fill_(self._value)
         return self._job.push_pull(self._key, self._mean, out=self._mean)
 
+    @property
+    def is_anybody(self) -> bool:
+        """Tells, after the weight of a round has come, whether it is above 0 at any worker."""
+        return self._mean.item() > 0
+
     def divide(self, results: Iterable[torch.Tensor]) -> None:
         """Makes results weighted means, after the weight of their round has come. All zeros where nobody has samples."""
         mean = self._mean.item()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import math
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
@@ -24,8 +25,10 @@ from ._groups import (
     wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
+from ._replicas import Part, Replicas, is_due, parts_of
 from ._weight import Weight
 
+_log = logging.getLogger("banyan")
 Operation = Union[Ticket, Staged]
 _RESULTS = ("mean", "sum")  # of a job, that are gradients
 _MIB = 1 << 20
@@ -39,7 +42,7 @@ def local_group() -> None:
 
 def attach(
     job: Optional[Session], model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
-    low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Shapes] = None,
+    low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Shapes] = None, check_every: int = 100,
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job: their mean, or their sum where `aggregation.op` is sum.
 
@@ -54,6 +57,10 @@ def attach(
 
     `low_bit(name, parameter)` chooses parameters that may travel in one or two bits (docs/precision.md), each as a key of
     its own. `binding()` has the file that says so to the job, and `report()` tells how the training goes.
+
+    Each `check_every` rounds, and in the first few, workers compare digests of parameters, and of the optimizer that
+    `watch()`, `report()` or a `State` has told of. Where they differ, all raise FailedPrecondition, which says who and what.
+    0 turns that off, at all sites alike; models in parts are not compared.
 
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
     work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
@@ -74,9 +81,12 @@ def attach(
     group = shard_group if shard_group is not None else shard_group_of(model)
     if group is not None:
         return ShardedAttachment(
-            job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes
+            job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes,
+            check_every=check_every,
         )
-    return Attachment(required(job), model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit)
+    return Attachment(
+        required(job), model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, check_every=check_every
+    )
 
 
 class Attachment:
@@ -85,10 +95,15 @@ class Attachment:
     _step = 0  # that was reported
     _largest_rate = 0.0
     _buffer_count: Optional[Weight] = None  # where the job sums
+    _join: Optional[Weight] = None  # inside of join(): 1 while there is data here
+    _join_key: Optional[Weight] = None
+    _check_sent: Optional[Ticket] = None
+    _is_partly_sent = False  # of DDP: a backward has begun
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
-        weighted: bool = False, low_bit: Optional[Chooser] = None, stager: Optional[Stager] = None,
+        weighted: bool = False, low_bit: Optional[Chooser] = None, check_every: int = 100,
+        stager: Optional[Stager] = None,
     ) -> None:
         refuse_results("attach", job.aggregation_op, _RESULTS)
         refuse_left_out("weighted", weighted and job.may_leave_out)
@@ -120,9 +135,12 @@ class Attachment:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._is_synchronised = True
         self._weight = Weight(job, f"{name}-weight") if weighted else None
+        self._replicas = Replicas(job, f"{name}-check")
+        self._check_every = check_every
+        self._optimizers: List[torch.optim.Optimizer] = []  # that sites compare
         warn_of_fixed_tensors(job, name, self._inner)
         self._init_running_means()
-        self._weight_sent: Optional[Ticket] = None  # of the step that is under way
+        self._counts_sent: List[Ticket] = []  # of the weight and join() in the step that is under way
         # With the gradient, which it writes, and what torch's count of its changes is then.
         self._started: Dict[int, Tuple[Operation, torch.Tensor, int]] = {}
         self._unhook: List[Callable[[], None]] = []
@@ -158,6 +176,7 @@ class Attachment:
         self._step = self._step + 1 if step is None else step
         fraction = 1.0
         if optimizer is not None:
+            self.watch(optimizer)
             rate = float(optimizer.param_groups[0]["lr"])
             self._largest_rate = max(self._largest_rate, rate)
             fraction = rate / self._largest_rate if self._largest_rate > 0 else 1.0
@@ -242,9 +261,9 @@ class Attachment:
             raise InvalidArgument(
                 f"{name}: expected a dense gradient, got one of layout {gradient.layout}; make its layer with sparse=False"
             )
+        if not self._counts_sent:
+            self._counts_sent = [each.send() for each in (self._weight, self._join) if each is not None]
         if self._weight is not None:
-            if self._weight_sent is None:
-                self._weight_sent = self._weight.send()
             self._weight.multiply([gradient])
         if self._stager.takes(gradient):
             return self._stager.send(name, gradient, priority)
@@ -276,12 +295,17 @@ class Attachment:
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
-        if self._weight_sent is not None:
-            started.append(self._weight_sent)
-            if bucket.is_last():
-                self._weight_sent = None
+        started += self._counts_sent
+        self._is_partly_sent = not bucket.is_last()
+        engine = torch.autograd.Variable._execution_engine
         if getattr(self._model, "find_unused_parameters", False):
-            self._write_gradients_after_backward(parameters, gradients)
+            # DDP's own end of backward comes between the two.
+            write = functools.partial(self._write_unused, parameters, gradients)
+            engine.queue_callback(lambda: engine.queue_callback(write))
+        if bucket.is_last():
+            self._counts_sent = []
+            compare = functools.partial(self._compare, started[0], None)
+            engine.queue_callback(lambda: engine.queue_callback(compare))
 
         def take() -> torch.Tensor:
             for each, gradient in zip(parameters, gradients):
@@ -291,21 +315,13 @@ class Attachment:
         copies = self._stager.copies(buffer.device) if self._stager.takes(buffer) else Copies()
         return _AllDone(started, take, copies).future()
 
-    def _write_gradients_after_backward(
-        self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]
-    ) -> None:
+    def _write_unused(self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]) -> None:
         """Writes the job's gradients where DDP writes none, as this process has not used the parameter; others may have."""
-
-        def write() -> None:
-            for parameter, gradient in zip(parameters, gradients):
-                if parameter.grad is None:
-                    parameter.grad = gradient.detach().clone()
-                elif parameter.grad.data_ptr() != gradient.data_ptr():
-                    parameter.grad.copy_(gradient)
-
-        engine = torch.autograd.Variable._execution_engine
-        # DDP's own end of backward comes between the two.
-        engine.queue_callback(lambda: engine.queue_callback(write))
+        for parameter, gradient in zip(parameters, gradients):
+            if parameter.grad is None:
+                parameter.grad = gradient.detach().clone()
+            elif parameter.grad.data_ptr() != gradient.data_ptr():
+                parameter.grad.copy_(gradient)
 
     # --- other modules ---
 
@@ -352,7 +368,7 @@ class Attachment:
         none, where no site has one. Raises Timeout after `timeout` seconds for one of them: wait again. Not needed with
         DistributedDataParallel.
         """
-        if self._is_ddp:
+        if self._is_ddp and not self._started:
             return
         refuse_unknown(self._inner, self._names)
         for parameter in self._parameters:
@@ -361,8 +377,9 @@ class Attachment:
                 self._begin_sending(parameter, gradient)
         for started, _, _ in self._started.values():
             started.wait(timeout)
-        if self._weight_sent is not None:
-            self._weight_sent.wait(timeout)
+        for sent in self._counts_sent:
+            sent.wait(timeout)
+        parted = self._difference(self._started[id(self._parameters[0])][0], timeout)
         changed: List[str] = []
         for parameter in self._parameters:
             _, gradient, version = self._started[id(parameter)]
@@ -372,7 +389,9 @@ class Attachment:
             is_frozen = not parameter.requires_grad and not gradient.any()
             parameter.grad = None if is_frozen else gradient
         self._started.clear()
-        self._weight_sent = None
+        self._counts_sent = []
+        if parted is not None:
+            raise parted
         if changed:
             raise FailedPrecondition(
                 f"{changed[0]}: its gradient was changed between backward() and wait(), while it was on its way, so that sites "
@@ -380,6 +399,99 @@ class Attachment:
                 "clip, scale, unscale, add noise or zero; where a DistributedDataParallel is inside of what attach() was given, "
                 "give that itself"
             )
+
+    def skip(self, timeout: Optional[float] = None) -> None:
+        """Takes part in a step without gradients of this worker, and waits until they are those of the job.
+
+        In place of backward() and wait() where a batch is left out, or after an exception in one of them; go on with what
+        comes after wait(), as the others do. With `weighted` this worker counts for nothing in that step, else as one whose
+        gradients are zeros. What a backward that failed had sent counts, of which a warning tells. Call it before
+        zero_grad(). DistributedDataParallel: after an exception in forward, not in backward, which it cannot go on from;
+        of several processes with buffers, or with find_unused_parameters, none can skip alone.
+        """
+        if self._is_ddp:
+            self._refuse_skip_of_ddp()
+        if 0 < len(self._started) < len(self._parameters):
+            _log.warning(
+                "%s: a backward that failed had sent gradients of %d of %d parameters, such as %s, which count",
+                self._name, len(self._started), len(self._parameters), self._names[next(iter(self._started))][0],
+            )
+        value, weight = self.weight, self._weight
+        if weight is not None:
+            weight.value = 0
+        try:
+            for parameter in self._parameters:
+                if id(parameter) not in self._started:
+                    self._begin_sending(parameter, torch.zeros_like(parameter))
+        finally:
+            if weight is not None:
+                weight.value = value
+        self.wait(timeout)
+
+    def _refuse_skip_of_ddp(self) -> None:
+        model = self._model
+        needs_all = model.find_unused_parameters or model.broadcast_buffers and next(model.buffers(), None) is not None
+        if self._is_partly_sent or needs_all and dist.get_world_size(model.process_group) > 1:
+            raise FailedPrecondition(
+                "skip: expected a DistributedDataParallel whose backward has not begun, and which needs no other process of its "
+                "group in each step (no buffers, no find_unused_parameters); end this process, and have it come again with a "
+                "State, or attach the module itself"
+            )
+
+    @contextlib.contextmanager
+    def join(self, finish_step: Callable[[], Any], timeout: Optional[float] = None) -> Iterator[None]:
+        """Lets workers have different numbers of steps: `with sync.join(optimizer.step):` around the loop, at all of them.
+
+        Who leaves it takes part in the steps of the others as `skip` does, and calls `finish_step` after each: what comes
+        after wait() in the loop. So all leave it after the same step, with the same parameters. After an exception inside
+        nobody waits here.
+        """
+        refuse_left_out("join", self._job.may_leave_out)
+        self._join_key = self._join_key or Weight(self._job, f"{self._name}-join")
+        self._join = join = self._join_key
+        join.value = 1
+        try:
+            yield
+            join.value = 0
+            while True:
+                self.skip(timeout)
+                if not join.is_anybody:
+                    break
+                finish_step()
+        finally:
+            self._join = None
+        for parameter in self._parameters:
+            parameter.grad = None
+
+    # --- replicas ---
+
+    def watch(self, optimizer: torch.optim.Optimizer) -> None:
+        """Has sites compare this optimizer's settings and state as well, where it is of this model. At all sites alike."""
+        is_ours = any(id(each) in self._names for group in optimizer.param_groups for each in group["params"])
+        if is_ours and optimizer not in self._optimizers:
+            self._optimizers.append(optimizer)
+
+    def _compared(self) -> List[Part]:
+        named = [(self._names[id(each)][0], each) for each in self._parameters]
+        return parts_of(named, self._optimizers)
+
+    def _difference(self, operation: Operation, timeout: Optional[float]) -> Optional[Error]:
+        """Compares replicas where an operation that is done was of a round that is due. Returns what to raise."""
+        round = operation.round
+        if not is_due(round, self._check_every):
+            return None
+        self._check_sent = self._check_sent or self._replicas.send(False, self._compared())
+        self._check_sent.wait(timeout)
+        self._check_sent = None
+        if self._replicas.are_equal:
+            return None
+        self._check_every = 0  # all know now
+        return self._replicas.explain(self._name, round, self._compared())
+
+    def _compare(self, operation: Operation, timeout: Optional[float]) -> None:
+        parted = self._difference(operation, timeout)
+        if parted is not None:
+            raise parted
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -525,6 +637,7 @@ class ShardedAttachment(Attachment):
     def __init__(
         self, job: Optional[Session], model: torch.nn.Module, shard_group: Any, *, key_mb: float = 4,
         name: str = "grad", weighted: bool = False, low_bit: Optional[Chooser] = None, shapes: Optional[Shapes] = None,
+        check_every: int = 100,
     ) -> None:
         self._site = Site(shard_group)
         self._inner = model
@@ -547,7 +660,9 @@ class ShardedAttachment(Attachment):
         # In the order of attachments in one piece, as an init waits for all sites.
         self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
         self._is_weighted = weighted
+        self._check_every = check_every
         if job is not None:
+            self._replicas = Replicas(job, f"{name}-check")
             warn_of_fixed_tensors(job, name, model, is_whole=False)
             self._init_running_means()
 
@@ -618,9 +733,30 @@ class ShardedAttachment(Attachment):
             if self._weight is not None and weight is not None:
                 weight.wait(timeout)
                 self._weight.divide(group.whole)
+            return self._difference(group.ticket, timeout) if group is self._groups[-1] else None
         except Error as error:
             return error
-        return None
+
+    def _compared(self) -> List[Part]:
+        """Returns what sites in one piece compare, of which a site in parts tells nothing."""
+        names = [each for each, shape in self._shapes.items() if math.prod(shape) > 0]
+        return parts_of([(each, torch.zeros(0)) for each in names], [], is_known=False)
+
+    def skip(self, timeout: Optional[float] = None) -> None:
+        value, weight = self.weight, self._weight
+        if weight is not None:
+            weight.value = 0
+        for parameter in self._by_name.values():
+            parameter.grad = None
+        self.wait(timeout)
+        if weight is not None:
+            weight.value = value
+
+    def join(self, finish_step: Callable[[], Any], timeout: Optional[float] = None) -> Any:
+        raise InvalidArgument("join: expected a model in one piece; one in parts says when all end, as docs/python.md has it")
+
+    def watch(self, optimizer: torch.optim.Optimizer) -> None:
+        """Models in parts are not compared."""
 
     def no_sync(self) -> Any:
         raise InvalidArgument("no_sync: nothing is sent before wait(), so accumulate as you like and call that once")

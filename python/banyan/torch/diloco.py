@@ -8,10 +8,12 @@ job's: a rule of overlay.yaml for the keys `outer/*`, with error feedback where 
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import time
 import types
-from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Union
 
 import torch
 import torch.distributed as dist
@@ -21,8 +23,10 @@ from ..session import Session
 from .._ticket import Ticket
 from ._groups import Named, by_wire_name, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
 from ._parts import refuse_parts
+from ._replicas import Part, Replicas, parts_of
 from ._weight import Weight
 
+_log = logging.getLogger("banyan")
 OuterOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 
 
@@ -36,6 +40,7 @@ class _Fragment:
 
     def __init__(self, job: Session, key: str, named: List[Named], outer: OuterOptimizer) -> None:
         self.key = key
+        self._names = [name for name, _ in named]
         self.parameters = [each for _, each in named]
         job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
         self.begin = [torch.nn.Parameter(_wide(each.detach()).clone()) for each in self.parameters]
@@ -43,8 +48,13 @@ class _Fragment:
         self.optimizer = outer(self.begin)
         self.ticket: Optional[Ticket] = None
         self.weight_ticket: Optional[Ticket] = None
+        self.check_ticket: Optional[Ticket] = None
         self.started_at = 0
         self.due = 0  # rounds that are to be started, the first when none is pending
+
+    def parts(self, settings: List[Any]) -> List[Part]:
+        """Returns what all workers have alike between rounds."""
+        return parts_of(list(zip(self._names, self.begin)), [self.optimizer], settings)
 
     @torch.no_grad()
     def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
@@ -97,6 +107,12 @@ class DiLoCo:
 
     After a Timeout or Ctrl-C the step of `inner` was taken, and the round goes on: the next step waits for it again.
 
+    In each round workers compare digests of what they have alike: outer parameters, the
+    outer optimizer and these settings. Where they differ, all raise FailedPrecondition, which says who and what. `check=False`
+    turns that off, at all sites alike; sites in C++ need it.
+
+    A step that is not taken counts by `skip()`; data that ends earlier at one site needs `join()`.
+
     The job's `aggregation.op` is mean; with `weighted` it may be sum as well. All workers construct it alike, and step
     equally often. A warning tells where frozen parameters and buffers differ from those of the lowest worker.
 
@@ -116,6 +132,7 @@ class DiLoCo:
         self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, outer: Optional[OuterOptimizer] = None,
         *, sync_every: int = 100, fragments: Union[int, Sequence[torch.nn.Module]] = 1, fragment_sync_delay: int = 0,
         fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None, weighted: bool = False,
+        check: bool = True,
     ) -> None:
         _check_kinds(inner, outer, sync_every=sync_every, fragment_sync_delay=fragment_sync_delay)
         # Weighted workers divide by what comes of their weights, and so know a mean of sums as well.
@@ -125,6 +142,7 @@ class DiLoCo:
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
         self._job = job
+        self._name = name
         self._delay = fragment_sync_delay
         self._alpha = fragment_update_alpha
         self._timeout = timeout
@@ -138,6 +156,11 @@ class DiLoCo:
         ]
         # One for each fragment, as several may be under way.
         self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
+        self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if check]
+        self._is_checked = check
+        self._is_active = True  # this worker has data
+        self._is_anybody_active = True
+        self._settings: List[Any] = [type(self).__name__, sync_every, len(parts), fragment_sync_delay, fragment_update_alpha]
         warn_of_fixed_tensors(job, name, model)
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
@@ -196,17 +219,65 @@ class DiLoCo:
             self._start(i)
 
     def _start(self, i: int) -> None:
-        self.fragments[i].start(self._job, self.local_step, self._weights[i])
+        fragment = self.fragments[i]
+        if self._replicas and fragment.check_ticket is None:  # else of a start that found no room for the rest
+            fragment.check_ticket = self._replicas[i].send(
+                self._is_active, fragment.parts(self._settings) if self._is_checked else []
+            )
+        fragment.start(self._job, self.local_step, self._weights[i])
         self.sent_elements += sum(each.numel() for each in self.fragments[i].gradients)
 
     def _finish(self, i: int) -> None:
         begun = time.monotonic()
-        self.fragments[i].finish(self._alpha, self._timeout, self._weights[i])
+        fragment = self.fragments[i]
+        if fragment.check_ticket is not None:
+            fragment.check_ticket.wait(self._timeout)
+            self._compare(i, fragment.check_ticket.round)
+        fragment.finish(self._alpha, self._timeout, self._weights[i])
+        if i == 0 and self._replicas:
+            self._is_anybody_active = self._replicas[0].is_anybody_active
+        fragment.check_ticket = None
         self.waited_seconds += time.monotonic() - begun
         self.outer_step += 1
 
+    def _compare(self, i: int, round: int) -> None:
+        """Raises, at all workers, where one began a round with other numbers than the others; once."""
+        if self._is_checked and not self._replicas[i].are_equal:
+            self._is_checked = False
+            parted = self._replicas[i].explain(self.fragments[i].key, round, self.fragments[i].parts(self._settings))
+            if parted is not None:
+                raise parted
+
+    def skip(self) -> None:
+        """Counts a step of `inner` that is not taken: a batch that is left out or failed, or one that GradScaler skips."""
+        self._on_step()
+
+    @contextlib.contextmanager
+    def join(self) -> Iterator[None]:
+        """Lets workers have different numbers of steps: `with outer.join():` around the loop, at all of them.
+
+        Who leaves it takes part in the rounds of the others, at first with what it has come to, until the first round for
+        which no worker has data. So all end with the same parameters. After an exception inside nobody waits here.
+        """
+        if not self._replicas:
+            raise FailedPrecondition("join: expected check=True, at all sites alike, as that tells who has data")
+        self._is_active = self._is_anybody_active = True
+        yield
+        self._is_active = False
+        skipped, weight = 0, self.weight
+        while self._is_anybody_active:
+            self.skip()
+            skipped += 1
+            if skipped == self.sync_every and self._weights[0] is not None:
+                self.weight = 0  # all that it had has been sent
+        self.flush()
+        if self._weights[0] is not None:
+            self.weight = weight
+
     def flush(self) -> None:
         """Waits for what is under way, at the end of training."""
+        if self.local_step == 0:
+            _log.warning("%s: no step of the optimizer has been seen; was it made anew? Nothing was trained together", self._name)
         for i, fragment in enumerate(self.fragments):
             self._do_due(i)
             if fragment.ticket is not None:

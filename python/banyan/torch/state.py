@@ -54,6 +54,9 @@ class State:
     ) -> None:
         self._begin(required(job), scheduler, step)
         self._outer = outer
+        if job is not None and optimizer is not None:
+            for attachment in list(job._attachments):
+                attachment.watch(optimizer)
         self._optimizers = [SharedOptimizer(each) for each in _optimizers_of(optimizer, outer)]
         self._add_tensors(model)
         for number, each in enumerate(self._optimizers):

@@ -1,0 +1,178 @@
+"""Whether all workers of a job have the same numbers, and whether any still has data: what travels beside their rounds."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+
+import torch
+
+from ..errors import Error, FailedPrecondition
+from ..session import Session
+from .._ticket import Ticket
+
+_SLOTS = 61  # for sites that differ; two that share one are told as their number
+_NAME_BYTES = 40
+_WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
+# How an optimizer computes, and not what.
+_WAYS = {"params", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
+
+
+class Part(NamedTuple):
+    """A part of what replicas have alike: its name, what to look at where it differs, and its bits as numbers."""
+
+    name: str
+    advice: str
+    bits: List[Any]  # tensors and plain values; none where this site cannot tell
+
+
+class Replicas:
+    """Compares what the workers of a job have alike. All of them make one, and call it alike; owned by what trains.
+
+    A key of four doubles says how many workers still have data, and the sums of a digest and of its square: where all
+    digests are equal, and only there, the sums are those of one. So the work is a sum, exact, whatever the number of workers.
+
+    >>> import banyan
+    >>> replicas = Replicas(banyan.solo(), "check")
+    >>> _ = replicas.send(True, [Part("w", "the seed", [torch.ones(2)])]).wait()
+    >>> replicas.is_anybody_active, replicas.are_equal
+    (True, True)
+    """
+
+    def __init__(self, job: Session, key: str) -> None:
+        self._job = job
+        self._key = key
+        self._sums = torch.zeros(4, dtype=torch.float64)
+        job.init(key, self._sums)
+
+    def send(self, is_active: bool, parts: Iterable[Part] = ()) -> Ticket:
+        """Sends whether this worker has data, and the digest of parts, in a round of the key; without parts none."""
+        digests = digests_of(parts)
+        digest = zlib.crc32(repr(digests).encode()) % 2**20 + 2**20
+        count = int(any(digests))
+        self._sums.copy_(torch.tensor([float(is_active), count, count * digest, count * digest * digest], dtype=torch.float64))
+        return self._job.push_pull(self._key, self._sums, out=self._sums)
+
+    @property
+    def is_anybody_active(self) -> bool:
+        """Tells, after a round, whether any worker has data."""
+        return self._sums[0].item() > 0
+
+    @property
+    def are_equal(self) -> bool:
+        """Tells, after a round, whether all digests in it were equal."""
+        _, count, first, second = self._sums.tolist()
+        return abs(count * second - first * first) <= 1e-13 * first * first
+
+    def explain(self, what: str, round: int, parts: List[Part], timeout: Optional[float] = None) -> Optional[Error]:
+        """Asks the sites which of them differ, after a round that was not equal, and returns what to raise, at all of them.
+
+        Nothing where they only cannot all tell the same parts.
+        """
+        digests = digests_of(parts)
+        name = f"{self._job.node}/{self._job.worker}".encode()[:_NAME_BYTES]
+        own = torch.tensor([*name.ljust(_NAME_BYTES), *digests], dtype=torch.int64)
+        lowest = self._job.init(f"{self._key}-parted/{round}", own, timeout=timeout).tolist()
+        differing = [
+            i for i, (digest, other) in enumerate(zip(digests, lowest[_NAME_BYTES:])) if digest != other and digest and other
+        ]
+        # One row for the number of workers that speak, which is 1 in a mean, and one for each slot of sites that differ.
+        told = torch.zeros(_SLOTS + 1, _NAME_BYTES + 2, dtype=torch.float64)
+        told[0, 0] = float(lowest[:_NAME_BYTES] == own[:_NAME_BYTES].tolist())
+        if differing:
+            told[1 + zlib.crc32(name) % _SLOTS] = torch.tensor([1, differing[0], *name.ljust(_NAME_BYTES)])
+        key = f"{self._key}-told/{round}"
+        self._job.init(key, torch.zeros_like(told), timeout=timeout)
+        self._job.push_pull(key, told, out=told).wait(timeout)
+        rows = [[int(value) for value in row] for row in (told[1:] / told[0, 0]).round().tolist()]
+        sites = [_site_of(row[2:]) if row[0] == 1 else f"{row[0]} more" for row in rows if row[0] > 0]
+        if not sites:
+            return None
+        first = parts[min(row[1] for row in rows if row[0] == 1)] if any(row[0] == 1 for row in rows) else parts[0]
+        return FailedPrecondition(
+            f"{what}: replicas have parted by round {round}: {', '.join(sites)} differ from {_site_of(lowest[:_NAME_BYTES])}, "
+            f"first in {first.name}. Look at {first.advice}. Sites whose processors round differently part as well: "
+            "check_every=0 (check=False of local updates), at all sites alike, leaves them to that"
+        )
+
+
+def is_due(round: int, every: int) -> bool:
+    """Tells whether a round is compared: each `every`-th one, and the first few, where most differences begin.
+
+    >>> [round for round in range(1, 30) if is_due(round, 10)]
+    [1, 2, 4, 8, 10, 20]
+    """
+    return round > 0 and every > 0 and (round % every == 0 or (round < every and round & (round - 1) == 0))
+
+
+def parts_of(
+    named: List[Tuple[str, torch.Tensor]], optimizers: Iterable[torch.optim.Optimizer], settings: Iterable[Any] = (),
+    *, is_known: bool = True,
+) -> List[Part]:
+    """Returns the parts of parameters and their optimizers: as many whether or not there are optimizers, or they are known.
+
+    >>> layer = torch.nn.Linear(2, 1, bias=False)
+    >>> [part.name for part in parts_of(list(layer.named_parameters()), [torch.optim.SGD(layer.parameters(), lr=1)])]
+    ["the optimizer's settings", "the optimizer's state of weight", 'weight']
+    """
+    told: List[Any] = [*settings]
+    states: Dict[int, Dict[str, Any]] = {}
+    for optimizer in optimizers:
+        told.append(type(optimizer).__name__)
+        states.update({id(parameter): state for parameter, state in optimizer.state.items()})
+        for group in optimizer.param_groups:
+            for name, value in sorted(group.items()):
+                if name not in _WAYS:
+                    told += [name, value.item() if isinstance(value, torch.Tensor) else str(value)]
+    parts = [Part("the optimizer's settings", "learning rates, schedules and options: all sites need them alike", told)]
+    for name, each in named:
+        state = states.get(id(each), {})
+        bits = [bit for key in sorted(state) for bit in (key, state[key])]
+        parts.append(Part(f"the optimizer's state of {name}", "steps that one site alone took or left out", bits))
+    advice = "what one site alone does to parameters or gradients: a step, a clip, a load, a schedule"
+    return parts + [Part(name, advice, [each] if is_known else []) for name, each in named]
+
+
+@torch.no_grad()
+def digests_of(parts: Iterable[Part]) -> List[int]:
+    """Returns a number for each part, which tells its bits; tensors of a GPU are waited for once.
+
+    >>> one, other = torch.zeros(3), torch.zeros(3)
+    >>> digests_of([Part("w", "", [one, 0.1])]) == digests_of([Part("w", "", [other, 0.1])])
+    True
+    >>> other[1] = 1e-9
+    >>> digests_of([Part("w", "", [one, 0.1])]) == digests_of([Part("w", "", [other, 0.1])])
+    False
+    """
+    parts = list(parts)
+    tensors = [each for part in parts for each in part.bits if isinstance(each, torch.Tensor)]
+    sums: Dict[torch.device, List[torch.Tensor]] = {}
+    for each in tensors:
+        sums.setdefault(each.device, []).append(_sum_of_bits(each))
+    read = {device: iter(torch.stack(each).tolist()) for device, each in sums.items()}
+    return [
+        0 if not part.bits else 1 + zlib.crc32(repr([
+            (str(each.dtype), tuple(each.shape), next(read[each.device])) if isinstance(each, torch.Tensor)
+            else each if isinstance(each, (str, bool, int, float)) else None
+            for each in part.bits
+        ]).encode())
+        for part in parts
+    ]
+
+
+def _sum_of_bits(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns the sum of a tensor's bits as whole numbers, modulo 2^64, in whatever order its numbers lie."""
+    if tensor.layout != torch.strided or tensor.is_quantized or tensor.numel() == 0:
+        return torch.zeros((), dtype=torch.int64, device=tensor.device)
+    whole = torch.view_as_real(tensor) if tensor.is_complex() else tensor
+    flat = whole.detach().contiguous().view(-1)
+    size = flat.element_size()
+    if flat.numel() * size % 8 > 0:
+        return flat.view(_WHOLE_NUMBERS[size]).sum(dtype=torch.int64)
+    # Many times faster; numbers of eight bytes begin where these may lie.
+    return (flat if flat.data_ptr() % 8 == 0 and flat.storage_offset() * size % 8 == 0 else flat.clone()).view(torch.int64).sum()
+
+
+def _site_of(name: List[int]) -> str:
+    node, _, worker = bytes(name).decode(errors="replace").strip().rpartition("/")
+    return node if worker == "0" else f"{node} (worker {worker})"
