@@ -136,7 +136,7 @@ class Attachment:
         self._is_synchronised = True
         self._weight = Weight(job, f"{name}-weight") if weighted else None
         self._replicas = Replicas(job, f"{name}-check")
-        self._check_every = check_every
+        self._check_every = 0 if job.may_leave_out else check_every  # a site that is left out is in another round
         self._optimizers: List[torch.optim.Optimizer] = []  # that sites compare
         warn_of_fixed_tensors(job, name, self._inner)
         self._init_running_means()
@@ -660,7 +660,7 @@ class ShardedAttachment(Attachment):
         # In the order of attachments in one piece, as an init waits for all sites.
         self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
         self._is_weighted = weighted
-        self._check_every = check_every
+        self._check_every = 0 if may_leave_out else check_every  # a site that is left out is in another round
         if job is not None:
             self._replicas = Replicas(job, f"{name}-check")
             warn_of_fixed_tensors(job, name, model, is_whole=False)
