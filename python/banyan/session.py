@@ -77,6 +77,7 @@ class Session:
         self.room_timeout: Optional[float] = None
         self._types: Dict[str, int] = {}  # of keys, by name
         self._attachments: "weakref.WeakSet[Any]" = weakref.WeakSet()  # of models
+        self._training_state: Any = None  # the banyan.torch.State of this worker
 
     # --- keys ---
 

@@ -69,12 +69,14 @@ def train_kinds(session, number, kinds):
 class NamedSession:
     """A session whose groups have a name of their own for each of several trainings."""
 
+    _training_state = None
+
     def __init__(self, session, prefix):
         self._session, self._prefix = session, prefix
         self.aggregation_op, self.may_leave_out = session.aggregation_op, session.may_leave_out
 
-    def init(self, key, value):
-        return self._session.init(self._prefix + key, value)
+    def init(self, key, value, **options):
+        return self._session.init(self._prefix + key, value, **options)
 
     def init_group(self, group, parts):
         self._session.init_group(self._prefix + group, {self._prefix + name: each for name, each in parts.items()})

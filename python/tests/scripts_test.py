@@ -1,10 +1,13 @@
 """What ordinary training scripts do around the sums: each gives what one process with all batches does, or is refused."""
 
 import contextlib
+import gc
 import pathlib
 import re
 import threading
+import time
 import unittest
+import unittest.mock
 
 import torch_test  # first, as it skips where torch is not installed
 import torch
@@ -17,12 +20,17 @@ from banyan.testing import LocalJob
 from torch_test import batch, joint_batch, loss_of
 
 
-def on_sites(body, nodes=2, more=""):
-    """Returns what body(session, number) returns or raises in each site, which are threads of this process."""
+def on_sites(body, nodes=2, more="", late=None):
+    """Returns what body(session, number) returns or raises in each site, which are threads of this process.
+
+    All but the first come when the event `late` is there.
+    """
     outcomes = [None] * nodes
 
     def run(job, number):
         try:
+            if number and late is not None:
+                late.wait(300)
             with job.join(f"n{number + 1}") as session:
                 outcomes[number] = body(session, number)
         except Exception as error:
@@ -93,6 +101,12 @@ class GradientsUnderWayTest(Case):
             with self.subTest(number), self.assertRaisesRegex(banyan.FailedPrecondition, r"grad/.*: its gradient was changed .* Call wait\(\) first"):
                 self.sync.wait()
             self.model.zero_grad(set_to_none=True)
+
+    def test_hooks_outlive_the_garbage_collector(self):
+        gc.collect()
+        self.backward()
+        self.assertEqual(len(self.sync._started), 4)
+        self.sync.wait()
 
     def test_a_replaced_gradient_is_the_jobs_and_no_change(self):
         self.backward()
@@ -194,6 +208,42 @@ class SkipTest(Case):
         self.expect_like(outcomes, outcomes[1])
 
 
+class LateSiteTest(Case):
+    def test_a_site_that_comes_late_joins_skips_and_is_compared(self):
+        begun = threading.Event()
+
+        def train(session, number):
+            model = Small()
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            sync = bt.attach(session, model, weighted=True, check_every=2)
+            state = bt.State(session, model=model, optimizer=optimizer)
+            self.assertEqual(state.sync(100), number > 0)
+
+            def finish_step():
+                optimizer.step()
+                state.advance(100)
+
+            with sync.join(finish_step, 100):
+                while state.step < (30 if number else 20):
+                    optimizer.zero_grad()
+                    sync.weight = 1 + number
+                    if state.step % 7 == 6:
+                        sync.skip(100)
+                    else:
+                        loss_of(model, batch(state.step, number)).backward()
+                        sync.wait(100)
+                    finish_step()
+                    if number == 0 and state.step == 4:
+                        begun.set()
+                    if number == 0:
+                        time.sleep(0.05)
+            return weights(model), state.step
+
+        outcomes = on_sites(train, more="membership: {start_with: 1}", late=begun)
+        self.expect_like([each[0] for each in outcomes], outcomes[0][0])
+        self.assertEqual([each[1] for each in outcomes], [30, 30])
+
+
 def train_local(session, number, kind, *, skips=(), ends=12, joins=False, weighted=False, **options):
     """Trains by local updates; returns the weights, and the numbers of steps and rounds."""
     model = Small()
@@ -240,9 +290,33 @@ class LocalUpdatesTest(Case):
                 self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
 
     def test_settings_that_differ_are_told(self):
-        for options in (dict(fragment_sync_delay=1), dict(outer=bt.Nesterov(lr=0.6))):
+        for options, first in (
+            (dict(fragment_sync_delay=1), r"n2 differ from n1, first in settings \(here DiLoCo, sync_every=4"),
+            (dict(outer=bt.Nesterov(lr=0.6)), r"n2 \(0.6\) differ from n1 \(0.7\), first in the learning rate"),
+        ):
             for said in on_sites(lambda session, number: train_local(session, number, bt.DiLoCo, **(options if number else {}))):
-                self.assertRegex(str(said), "outer/0: replicas have parted by round 1: n2 .* first in the optimizer's settings")
+                self.assertRegex(str(said), f"outer/0: replicas have parted by round 1: {first}")
+
+    def test_a_site_that_does_not_compare_is_told(self):
+        told = threading.Event()
+
+        def begin(session, number):
+            model = Small()
+            try:
+                bt.DiLoCo(session, model, torch.optim.SGD(model.parameters(), lr=0.1), check=number == 0)
+                told.wait(300)
+            finally:
+                told.set()
+
+        with unittest.mock.patch("banyan.torch._replicas._INIT_SECONDS", 2.0):
+            said, _ = on_sites(begin)
+        self.assertRegex(str(said), "outer-check/0.* n2.* sites in C.. do not.* give check=False")
+
+    def test_rounds_that_may_leave_sites_out_are_not_compared(self):
+        outcomes = on_sites(lambda session, number: train_local(session, number, bt.LocalSGD), more="aggregation: {quorum: 0.5}")
+        self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
+        for said in on_sites(lambda session, number: train_local(session, number, bt.LocalSGD, joins=True), more="aggregation: {quorum: 0.5}"):
+            self.assertRegex(str(said), "join: expected a job that counts all workers")
 
 
 def fail(gradient):
@@ -279,7 +353,27 @@ class PartedReplicasTest(Case):
             self.assertRegex(str(said), pattern)
 
     def test_settings_are_told_in_the_first_round(self):
-        self.expect_told("plain", "rate", "grad: replicas have parted by round 1: n2 differ from n1, first in the optimizer's settings")
+        self.expect_told(
+            "plain", "rate",
+            r"grad: replicas have parted by round 1: n2 \(0.02\) differ from n1 \(0.01\), first in the learning rate"
+        )
+
+    def test_checkpoints_of_other_steps_are_told(self):
+        def train(session, number):
+            model = Small()
+            optimizer = torch.optim.Adam(model.parameters())
+            step = (0, 500, 500)[number]
+            if number == 1:  # a State may come before and after attach()
+                state = bt.State(session, model=model, optimizer=optimizer, step=step)
+            sync = bt.attach(session, model)
+            if number != 1:
+                state = bt.State(session, model=model, optimizer=optimizer, step=step)
+            state.sync()
+            loss_of(model, batch(0, number)).backward()
+            sync.wait(100)
+
+        for said in on_sites(train, nodes=3):
+            self.assertRegex(str(said), r"by round 1: n[23] \(500\), n[23] \(500\) differ from n1 \(0\), first in the step of the State")
 
     def test_parameters_are_told_with_the_first_that_differs(self):
         self.expect_told("plain", "weights", r"parted by round 8: n2 differ from n1, first in grad/last.bias\(4\).* Look at")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import zlib
 from typing import Callable, Container, Dict, List, Optional, Sequence, Tuple
 
 import torch
@@ -11,9 +10,9 @@ from torch.nn.modules.batchnorm import _NormBase
 
 from ..errors import FailedPrecondition
 from ..session import Session
+from ._replicas import Part, digests_of
 
 _log = logging.getLogger("banyan")
-_WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
@@ -112,7 +111,7 @@ def warn_of_fixed_tensors(job: Session, name: str, module: torch.nn.Module, is_w
     for prefix, part in module.named_modules():
         if not isinstance(part, _NormBase):  # whose running means are each site's own
             fixed += [(f"{prefix}.{each}".lstrip("."), tensor) for each, tensor in part.named_buffers(recurse=False)]
-    own = _digest(fixed) + 1 if is_whole else 0
+    own = digests_of([Part("", "", ["", *(bit for each in fixed for bit in each)])])[0] if is_whole else 0
     lowest = job.init(f"{name}-fixed", torch.tensor([own], dtype=torch.int64)).item()
     if lowest != own and 0 not in (lowest, own):
         _log.warning(
@@ -120,27 +119,3 @@ def warn_of_fixed_tensors(job: Session, name: str, module: torch.nn.Module, is_w
             "worker, and keep them; load the same ones, or make them from the same seed",
             name, len(fixed), fixed[0][0] if fixed else "none",
         )
-
-
-@torch.no_grad()
-def _digest(named: List[Tuple[str, torch.Tensor]]) -> int:
-    """Returns a number that tells tensors by name and bits, the same for those on a GPU.
-
-    >>> one, other = torch.zeros(3), torch.zeros(3)
-    >>> _digest([("w", one)]) == _digest([("w", other)])
-    True
-    >>> other[1] = 1e-9
-    >>> _digest([("w", one)]) == _digest([("w", other)])
-    False
-    """
-    digest = 0
-    for name, each in named:
-        digest = zlib.crc32(f"{name} {each.dtype} {tuple(each.shape)} {_sum_of_bits(each)}".encode(), digest)
-    return digest
-
-
-def _sum_of_bits(tensor: torch.Tensor) -> int:
-    if tensor.layout != torch.strided or tensor.is_quantized or tensor.device.type == "meta":
-        return 0
-    whole = torch.view_as_real(tensor) if tensor.is_complex() else tensor
-    return int(whole.detach().contiguous().view(_WHOLE_NUMBERS[whole.element_size()]).sum(dtype=torch.int64).item())

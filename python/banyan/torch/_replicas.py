@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
+import math
+import struct
 import zlib
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 import torch
 
-from ..errors import Error, FailedPrecondition
+from ..errors import Error, FailedPrecondition, Timeout
 from ..session import Session
 from .._ticket import Ticket
 
+_log = logging.getLogger("banyan")
+_INIT_SECONDS = 120.0  # for the other workers, which have just called another init
 _SLOTS = 61  # for sites that differ; two that share one are told as their number
 _NAME_BYTES = 40
 _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
 # How an optimizer computes, and not what.
-_WAYS = {"params", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
+_WAYS = {"params", "lr", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
 
 
 class Part(NamedTuple):
@@ -24,10 +29,12 @@ class Part(NamedTuple):
     name: str
     advice: str
     bits: List[Any]  # tensors and plain values; none where this site cannot tell
+    value: Any = None  # a number that errors tell
 
 
 class Replicas:
-    """Compares what the workers of a job have alike. All of them make one, and call it alike; owned by what trains.
+    """Compares what the workers of a job have alike. All of them make one, after another init, and call it alike; owned by
+    what trains.
 
     A key of four doubles says how many workers still have data, and the sums of a digest and of its square: where all
     digests are equal, and only there, the sums are those of one. So the work is a sum, exact, whatever the number of workers.
@@ -43,7 +50,13 @@ class Replicas:
         self._job = job
         self._key = key
         self._sums = torch.zeros(4, dtype=torch.float64)
-        job.init(key, self._sums)
+        try:
+            job.init(key, self._sums, timeout=_INIT_SECONDS)
+        except Timeout as error:
+            raise FailedPrecondition(
+                f"{error}. It compares replicas, which sites in C++ do not, nor those with check=False: give check=False to all "
+                "local updates of this job"
+            ) from error
 
     def send(self, is_active: bool, parts: Iterable[Part] = ()) -> Ticket:
         """Sends whether this worker has data, and the digest of parts, in a round of the key; without parts none."""
@@ -69,30 +82,42 @@ class Replicas:
 
         Nothing where they only cannot all tell the same parts.
         """
-        digests = digests_of(parts)
-        name = f"{self._job.node}/{self._job.worker}".encode()[:_NAME_BYTES]
-        own = torch.tensor([*name.ljust(_NAME_BYTES), *digests], dtype=torch.int64)
+        digests, values = digests_of(parts), [math.nan if part.value is None else float(part.value) for part in parts]
+        name = f"{self._job.node}/{self._job.worker}".encode()[:_NAME_BYTES].ljust(_NAME_BYTES)
+        count = len(parts)
+        own = torch.tensor([*name, *digests, *struct.unpack(f"{count}q", struct.pack(f"{count}d", *values))])
         lowest = self._job.init(f"{self._key}-parted/{round}", own, timeout=timeout).tolist()
-        differing = [
-            i for i, (digest, other) in enumerate(zip(digests, lowest[_NAME_BYTES:])) if digest != other and digest and other
-        ]
+        theirs = lowest[_NAME_BYTES : _NAME_BYTES + count]
+        differing = [i for i, (digest, other) in enumerate(zip(digests, theirs)) if digest != other and digest and other]
         # One row for the number of workers that speak, which is 1 in a mean, and one for each slot of sites that differ.
-        told = torch.zeros(_SLOTS + 1, _NAME_BYTES + 2, dtype=torch.float64)
-        told[0, 0] = float(lowest[:_NAME_BYTES] == own[:_NAME_BYTES].tolist())
+        told = torch.zeros(_SLOTS + 1, _NAME_BYTES + 3, dtype=torch.float64)
+        told[0, 0] = float(lowest[:_NAME_BYTES] == list(name))
         if differing:
-            told[1 + zlib.crc32(name) % _SLOTS] = torch.tensor([1, differing[0], *name.ljust(_NAME_BYTES)])
+            first = differing[0]
+            told[1 + zlib.crc32(name) % _SLOTS] = torch.tensor([1, first, 0 if math.isnan(values[first]) else values[first], *name], dtype=torch.float64)
         key = f"{self._key}-told/{round}"
         self._job.init(key, torch.zeros_like(told), timeout=timeout)
         self._job.push_pull(key, told, out=told).wait(timeout)
-        rows = [[int(value) for value in row] for row in (told[1:] / told[0, 0]).round().tolist()]
-        sites = [_site_of(row[2:]) if row[0] == 1 else f"{row[0]} more" for row in rows if row[0] > 0]
-        if not sites:
+        rows = [row for row in (told[1:] / told[0, 0]).tolist() if row[0] > 0.5]
+        if not rows:
+            _log.warning(
+                "%s: replicas are compared no more, as not all sites tell the same: report(), watch() or a State of the optimizer "
+                "at all of them, or at none", what,
+            )
             return None
-        first = parts[min(row[1] for row in rows if row[0] == 1)] if any(row[0] == 1 for row in rows) else parts[0]
+        first = min([int(0.5 + row[1]) for row in rows if row[0] < 1.5], default=0)
+        is_told = values[first] == values[first]
+        sites = [
+            f"{int(0.5 + row[0])} more" if row[0] > 1.5
+            else _site_of(row[3:], row[2] if is_told and int(0.5 + row[1]) == first else None)
+            for row in rows
+        ]
+        agreed = struct.unpack("d", struct.pack("q", lowest[_NAME_BYTES + count + first]))[0]
         return FailedPrecondition(
-            f"{what}: replicas have parted by round {round}: {', '.join(sites)} differ from {_site_of(lowest[:_NAME_BYTES])}, "
-            f"first in {first.name}. Look at {first.advice}. Sites whose processors round differently part as well: "
-            "check_every=0 (check=False of local updates), at all sites alike, leaves them to that"
+            f"{what}: replicas have parted by round {round}: {', '.join(sites)} differ from "
+            f"{_site_of(lowest[:_NAME_BYTES], agreed if is_told else None)}, first in {parts[first].name}. Look at "
+            f"{parts[first].advice}. Sites whose processors round differently part as well: check_every=0 (check=False of local "
+            "updates), at all sites alike, leaves them to that"
         )
 
 
@@ -106,28 +131,39 @@ def is_due(round: int, every: int) -> bool:
 
 
 def parts_of(
-    named: List[Tuple[str, torch.Tensor]], optimizers: Iterable[torch.optim.Optimizer], settings: Iterable[Any] = (),
-    *, is_known: bool = True,
+    named: List[Tuple[str, torch.Tensor]], optimizers: Iterable[torch.optim.Optimizer], settings: Sequence[Any] = (),
+    *, state: Any = None, is_known: bool = True,
 ) -> List[Part]:
     """Returns the parts of parameters and their optimizers: as many whether or not there are optimizers, or they are known.
 
+    `state` is the worker's `State`.
+
     >>> layer = torch.nn.Linear(2, 1, bias=False)
-    >>> [part.name for part in parts_of(list(layer.named_parameters()), [torch.optim.SGD(layer.parameters(), lr=1)])]
-    ["the optimizer's settings", "the optimizer's state of weight", 'weight']
+    >>> [part.name for part in parts_of(list(layer.named_parameters()), [torch.optim.SGD(layer.parameters(), lr=1)])][3:]
+    ['the number of steps', "the optimizer's state of weight", 'weight']
     """
     told: List[Any] = [*settings]
+    rates: List[Any] = []
     states: Dict[int, Dict[str, Any]] = {}
     for optimizer in optimizers:
         told.append(type(optimizer).__name__)
         states.update({id(parameter): state for parameter, state in optimizer.state.items()})
         for group in optimizer.param_groups:
+            rates.append(float(group["lr"]))
             for name, value in sorted(group.items()):
                 if name not in _WAYS:
                     told += [name, value.item() if isinstance(value, torch.Tensor) else str(value)]
-    parts = [Part("the optimizer's settings", "learning rates, schedules and options: all sites need them alike", told)]
+    begun = [] if state is None else [state.begun]
+    steps = [state["step"] for state in (states.get(id(each), {}) for _, each in named) if "step" in state]
+    parts = [
+        Part("the step of the State", "checkpoints: all sites begin from the same one", begun, *begun[:1]),
+        Part("the learning rate", "schedules and what scales it: all sites need the same", rates, *rates[:1]),
+        Part(f"settings{' (here ' + ', '.join(map(str, settings)) + ')' if settings else ''}", "options of the optimizer, and of local updates: all sites need them alike", told),
+        Part("the number of steps", "steps that one site alone took or left out: skip() counts them", steps, *steps[:1]),
+    ]
     for name, each in named:
         state = states.get(id(each), {})
-        bits = [bit for key in sorted(state) for bit in (key, state[key])]
+        bits = [bit for key in sorted(state) if key != "step" for bit in (key, state[key])]
         parts.append(Part(f"the optimizer's state of {name}", "steps that one site alone took or left out", bits))
     advice = "what one site alone does to parameters or gradients: a step, a clip, a load, a schedule"
     return parts + [Part(name, advice, [each] if is_known else []) for name, each in named]
@@ -173,6 +209,6 @@ def _sum_of_bits(tensor: torch.Tensor) -> torch.Tensor:
     return (flat if flat.data_ptr() % 8 == 0 and flat.storage_offset() * size % 8 == 0 else flat.clone()).view(torch.int64).sum()
 
 
-def _site_of(name: List[int]) -> str:
-    node, _, worker = bytes(name).decode(errors="replace").strip().rpartition("/")
-    return node if worker == "0" else f"{node} (worker {worker})"
+def _site_of(name: List[float], value: Optional[float] = None) -> str:
+    node, _, worker = bytes(int(0.5 + each) for each in name).decode(errors="replace").strip().rpartition("/")
+    return (node if worker == "0" else f"{node} (worker {worker})") + ("" if value is None else f" ({value:.10g})")

@@ -135,15 +135,17 @@ class Attachment:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._is_synchronised = True
         self._weight = Weight(job, f"{name}-weight") if weighted else None
-        self._replicas = Replicas(job, f"{name}-check")
-        self._check_every = 0 if job.may_leave_out else check_every  # a site that is left out is in another round
         self._optimizers: List[torch.optim.Optimizer] = []  # that sites compare
+        if job._training_state is not None:
+            for each in job._training_state.optimizers:
+                self.watch(each)
         warn_of_fixed_tensors(job, name, self._inner)
-        self._init_running_means()
+        self._init_beside(job.may_leave_out, check_every)
         self._counts_sent: List[Ticket] = []  # of the weight and join() in the step that is under way
         # With the gradient, which it writes, and what torch's count of its changes is then.
         self._started: Dict[int, Tuple[Operation, torch.Tensor, int]] = {}
         self._unhook: List[Callable[[], None]] = []
+        self._accumulators: List[Any] = []
         if self._is_ddp:
             self._register_ddp()
         else:
@@ -212,8 +214,16 @@ class Attachment:
             for name, each in self._inner.named_buffers() if each.numel() > 0
         }
 
+    def _init_beside(self, may_leave_out: bool, check_every: int) -> None:
+        """Makes known what travels beside gradients. A worker that comes late must know it with all else."""
+        self._check_every = 0 if may_leave_out else check_every  # a site that is left out is in another round
+        self._replicas = Replicas(self._job, f"{self._name}-check")
+        if not may_leave_out:
+            self._join_key = Weight(self._job, f"{self._name}-join")
+        self._init_running_means()
+
     def _init_running_means(self) -> None:
-        """Makes the buffers known that all sites have alike. A worker that comes late must know them with all else."""
+        """Makes the buffers known that all sites have alike."""
         norms = [part for part in self._inner.modules() if isinstance(part, _NormBase)]
         means = {id(each) for part in norms for each in part.buffers(recurse=False)}
         groups: Dict[torch.dtype, Dict[str, torch.Tensor]] = {}
@@ -330,16 +340,11 @@ class Attachment:
             if hasattr(parameter, "register_post_accumulate_grad_hook"):
                 handle = parameter.register_post_accumulate_grad_hook(self._on_gradient)
             else:
-                # The node that adds to .grad; it lives as long as somebody keeps it.
+                # The node that adds to .grad. It lives, with its hooks, as long as somebody keeps it: no hook of its own counts.
                 accumulator = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
-                handle = accumulator.register_hook(self._hook_of(parameter, accumulator))
+                handle = accumulator.register_hook(lambda *_, of=parameter: self._on_gradient(of))
+                self._accumulators.append(accumulator)
             self._unhook.append(handle.remove)
-
-    def _hook_of(self, parameter: torch.nn.Parameter, _keep: Any) -> Callable[..., None]:
-        def hook(*_: Any, keep: Any = _keep) -> None:
-            self._on_gradient(parameter)
-
-        return hook
 
     def _on_gradient(self, parameter: torch.nn.Parameter) -> None:
         if id(parameter) in self._started:
@@ -447,7 +452,7 @@ class Attachment:
         nobody waits here.
         """
         refuse_left_out("join", self._job.may_leave_out)
-        self._join_key = self._join_key or Weight(self._job, f"{self._name}-join")
+        assert self._join_key is not None
         self._join = join = self._join_key
         join.value = 1
         try:
@@ -473,7 +478,7 @@ class Attachment:
 
     def _compared(self) -> List[Part]:
         named = [(self._names[id(each)][0], each) for each in self._parameters]
-        return parts_of(named, self._optimizers)
+        return parts_of(named, self._optimizers, state=self._job._training_state)
 
     def _difference(self, operation: Operation, timeout: Optional[float]) -> Optional[Error]:
         """Compares replicas where an operation that is done was of a round that is due. Returns what to raise."""
@@ -513,6 +518,7 @@ class Attachment:
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
+        self._accumulators.clear()
 
 
 def _is_alone(tensor: torch.Tensor) -> bool:
@@ -660,11 +666,9 @@ class ShardedAttachment(Attachment):
         # In the order of attachments in one piece, as an init waits for all sites.
         self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
         self._is_weighted = weighted
-        self._check_every = 0 if may_leave_out else check_every  # a site that is left out is in another round
         if job is not None:
-            self._replicas = Replicas(job, f"{name}-check")
             warn_of_fixed_tensors(job, name, model, is_whole=False)
-            self._init_running_means()
+            self._init_beside(may_leave_out, check_every)
 
     def _cut(self, key_mb: float, low_bit: Optional[Chooser]) -> List[_Group]:
         """Cuts whole parameters into groups, as `attach` cuts those of a model in one piece."""

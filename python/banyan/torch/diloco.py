@@ -40,7 +40,7 @@ class _Fragment:
 
     def __init__(self, job: Session, key: str, named: List[Named], outer: OuterOptimizer) -> None:
         self.key = key
-        self._names = [name for name, _ in named]
+        self.names = [name for name, _ in named]
         self.parameters = [each for _, each in named]
         job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
         self.begin = [torch.nn.Parameter(_wide(each.detach()).clone()) for each in self.parameters]
@@ -51,10 +51,6 @@ class _Fragment:
         self.check_ticket: Optional[Ticket] = None
         self.started_at = 0
         self.due = 0  # rounds that are to be started, the first when none is pending
-
-    def parts(self, settings: List[Any]) -> List[Part]:
-        """Returns what all workers have alike between rounds."""
-        return parts_of(list(zip(self._names, self.begin)), [self.optimizer], settings)
 
     @torch.no_grad()
     def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
@@ -156,12 +152,15 @@ class DiLoCo:
         ]
         # One for each fragment, as several may be under way.
         self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
-        self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if check]
-        self._is_checked = check
+        self._is_checked = check and not job.may_leave_out  # a site that is left out has other outer parameters
         self._is_active = True  # this worker has data
         self._is_anybody_active = True
-        self._settings: List[Any] = [type(self).__name__, sync_every, len(parts), fragment_sync_delay, fragment_update_alpha]
+        self._settings = [
+            type(self).__name__, f"sync_every={sync_every}", f"fragments={len(parts)}",
+            f"fragment_sync_delay={fragment_sync_delay}", f"fragment_update_alpha={fragment_update_alpha}",
+        ]
         warn_of_fixed_tensors(job, name, model)
+        self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if self._is_checked]
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
         _call_after_step(inner, self._on_step)
@@ -222,7 +221,7 @@ class DiLoCo:
         fragment = self.fragments[i]
         if self._replicas and fragment.check_ticket is None:  # else of a start that found no room for the rest
             fragment.check_ticket = self._replicas[i].send(
-                self._is_active, fragment.parts(self._settings) if self._is_checked else []
+                self._is_active, self._compared(fragment) if self._is_checked else []
             )
         fragment.start(self._job, self.local_step, self._weights[i])
         self.sent_elements += sum(each.numel() for each in self.fragments[i].gradients)
@@ -240,11 +239,16 @@ class DiLoCo:
         self.waited_seconds += time.monotonic() - begun
         self.outer_step += 1
 
+    def _compared(self, fragment: _Fragment) -> List[Part]:
+        """Returns what all workers have alike between rounds."""
+        named = list(zip(fragment.names, fragment.begin))
+        return parts_of(named, [fragment.optimizer], self._settings, state=self._job._training_state)
+
     def _compare(self, i: int, round: int) -> None:
         """Raises, at all workers, where one began a round with other numbers than the others; once."""
         if self._is_checked and not self._replicas[i].are_equal:
             self._is_checked = False
-            parted = self._replicas[i].explain(self.fragments[i].key, round, self.fragments[i].parts(self._settings))
+            parted = self._replicas[i].explain(self.fragments[i].key, round, self._compared(self.fragments[i]))
             if parted is not None:
                 raise parted
 
@@ -259,6 +263,7 @@ class DiLoCo:
         Who leaves it takes part in the rounds of the others, at first with what it has come to, until the first round for
         which no worker has data. So all end with the same parameters. After an exception inside nobody waits here.
         """
+        refuse_left_out("join", self._job.may_leave_out)
         if not self._replicas:
             raise FailedPrecondition("join: expected check=True, at all sites alike, as that tells who has data")
         self._is_active = self._is_anybody_active = True

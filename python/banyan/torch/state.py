@@ -54,9 +54,11 @@ class State:
     ) -> None:
         self._begin(required(job), scheduler, step)
         self._outer = outer
-        if job is not None and optimizer is not None:
-            for attachment in list(job._attachments):
-                attachment.watch(optimizer)
+        if optimizer is not None:
+            self.optimizers.append(optimizer)
+        for each in self.optimizers:
+            for attachment in list(self._job._attachments):
+                attachment.watch(each)
         self._optimizers = [SharedOptimizer(each) for each in _optimizers_of(optimizer, outer)]
         self._add_tensors(model)
         for number, each in enumerate(self._optimizers):
@@ -98,7 +100,11 @@ class State:
 
     def _begin(self, job: Optional[Session], scheduler: Any, step: int) -> None:
         self.step = step
+        self.begun = step  # the step at which this worker began, or the one did that has given it the state
+        self.optimizers: List[torch.optim.Optimizer] = []
         self._job: Any = job
+        if job is not None:
+            job._training_state = self
         self._outer: Optional[DiLoCo] = None
         self._scheduler = scheduler
         self._facts = bytearray(_FACTS_BYTES)
@@ -127,7 +133,7 @@ class State:
         self._parts[name] = tensor
 
     def _encode_facts(self) -> None:
-        facts: Dict[str, Any] = {"step": self.step, "groups": [each.settings() for each in self._optimizers]}
+        facts: Dict[str, Any] = {"step": self.step, "begun": self.begun, "groups": [each.settings() for each in self._optimizers]}
         if self._scheduler is not None:
             facts["scheduler"] = self._scheduler.state_dict()
         if self._outer is not None:
@@ -148,7 +154,7 @@ class State:
     @torch.no_grad()
     def _decode(self) -> None:
         facts = _revived(json.loads(self._of_first(lambda: self._facts.decode())))
-        self.step = facts["step"]
+        self.step, self.begun = facts["step"], facts["begun"]
         for optimizer, settings in zip(self._optimizers, facts["groups"]):
             optimizer.decode(settings)
         self._decode_tensors()
