@@ -10,13 +10,16 @@
 
 from ._ticket import Ticket
 from .errors import (
-    AlreadyExists, Cancelled, DataLoss, Error, FailedPrecondition, InvalidArgument, NotFound, Timeout, Unavailable
+    AlreadyExists, AlreadyExistsError, Cancelled, CancelledError, DataLoss, DataLossError, Error, FailedPrecondition,
+    FailedPreconditionError, InvalidArgument, InvalidArgumentError, NotFound, NotFoundError, Timeout, TimeoutError,
+    Unavailable, UnavailableError
 )
 from .joining import LocalNode, join
 from .session import Session
 from .solo import solo
 
 __all__ = [
-    "AlreadyExists", "Cancelled", "DataLoss", "Error", "FailedPrecondition", "InvalidArgument", "LocalNode", "NotFound", "Session",
-    "Ticket", "Timeout", "Unavailable", "join", "solo",
+    "AlreadyExists", "AlreadyExistsError", "Cancelled", "CancelledError", "DataLoss", "DataLossError", "Error",
+    "FailedPrecondition", "FailedPreconditionError", "InvalidArgument", "InvalidArgumentError", "LocalNode", "NotFound",
+    "NotFoundError", "Session", "Ticket", "Timeout", "TimeoutError", "Unavailable", "UnavailableError", "join", "solo",
 ]

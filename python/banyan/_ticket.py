@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import datetime
 import logging
 import math
 import threading
 import time
 from ctypes import c_void_p
-from typing import Any, Callable, Generator, List, Optional
+from typing import Any, Callable, Generator, List, Optional, Union
 
 from ._arrays import Values
 from ._library import last_error, library
 from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
 
 _log = logging.getLogger("banyan")
+Seconds = Union[float, datetime.timedelta]
 _SLICE = 0.1  # seconds, between two looks at signals such as Ctrl-C
 _ANSWER = 1.0  # seconds before a time-out, for the answer to the question who is awaited
+
+
+def seconds_of(timeout: Optional[Seconds]) -> Optional[float]:
+    """Returns a time-out in seconds.
+
+    >>> seconds_of(datetime.timedelta(minutes=1))
+    60.0
+    """
+    seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else timeout
+    if seconds is not None and not -math.inf < seconds:
+        raise InvalidArgument(f"timeout: expected seconds, a timedelta, or None, got {timeout}")
+    return seconds
 
 
 class Ticket:
@@ -63,27 +77,54 @@ class Ticket:
         """Tells whether the operation is done."""
         return self._handle is None or bool(library().banyan_ticket_poll(self._handle, 0.0))
 
-    def wait(self, timeout: Optional[float] = None) -> Any:
+    is_completed = done  # as torch.distributed's Work has it
+
+    def wait(self, timeout: Optional[Seconds] = None) -> Any:
         """Waits until the operation is done and returns its result. Ctrl-C ends the wait, not the operation.
 
         Raises Timeout after `timeout` seconds, naming node, key, round and who is awaited: the operation goes on, and
         may be waited for again. Raises what the operation ended with otherwise.
         """
-        if timeout is not None and not -math.inf < timeout:
-            raise InvalidArgument(f"timeout: expected seconds, or None, got {timeout}", key=self.key)
-        deadline = None if timeout is None else time.monotonic() + timeout
+        seconds = seconds_of(timeout)
+        deadline = None if seconds is None else time.monotonic() + seconds
         while not self.done():
             left = _SLICE if deadline is None else deadline - time.monotonic()
             if deadline is not None and left <= _ANSWER:
                 # The library asks who is awaited, and the error below says it.
                 library().banyan_ticket_wait(self._handle, max(left, 0.0))
-                return self._take(timeout)
+                return self._take(seconds)
             library().banyan_ticket_poll(self._handle, min(left, _SLICE))
         return self._take()
 
     def result(self) -> Any:
         """Returns the result of an operation that is done; raises as wait does, at once."""
         return self.wait(0)
+
+    def exception(self, timeout: Optional[Seconds] = None) -> Optional[Error]:
+        """Waits as wait does, and returns what the operation ended with, or None."""
+        try:
+            self.wait(timeout)
+        except Error as error:
+            if error is not self._error:  # not done in time
+                raise
+            return error
+        return None
+
+    def get_future(self) -> Any:
+        """Returns a torch.futures.Future of the result."""
+        from torch.futures import Future
+
+        future: Any = Future()
+
+        def end(_: "Ticket") -> None:
+            error = self.exception(0)
+            if error is None:
+                future.set_result(self.result())
+            else:
+                future.set_exception(error)
+
+        self.add_done_callback(end)
+        return future
 
     def add_done_callback(self, callback: Callable[["Ticket"], None]) -> None:
         """Runs `callback` with this ticket when it is done, on a thread of the session's; what it raises is logged."""

@@ -74,6 +74,11 @@ class DataLoss(Error):
     code = 15
 
 
+# The same by names that end as those of other packages do.
+CancelledError, InvalidArgumentError, TimeoutError, NotFoundError = Cancelled, InvalidArgument, Timeout, NotFound
+AlreadyExistsError, FailedPreconditionError = AlreadyExists, FailedPrecondition
+UnavailableError, DataLossError = Unavailable, DataLoss
+
 _BY_CODE = {
     kind.code: kind
     for kind in (

@@ -12,6 +12,7 @@ from ctypes import byref, c_void_p
 from typing import Any, Callable, Optional
 
 from ._library import Handle, NodeOptions, SessionOptions, last_error, library, sized
+from ._ticket import Seconds, seconds_of
 from .errors import InvalidArgument, make_error
 from .session import LibrarySession, Session, call_interruptibly
 
@@ -98,7 +99,7 @@ class LocalNode:
         _nodes.add(self)
 
     def open_session(
-        self, worker: int = 0, *, timeout: Optional[float] = 60.0, room_timeout: Optional[float] = None,
+        self, worker: int = 0, *, timeout: Optional[Seconds] = 60.0, room_timeout: Optional[Seconds] = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> Session:
         """Attaches a worker of this process; waits until the node has joined its job."""
@@ -152,9 +153,10 @@ def find_key(name: str) -> Optional[str]:
     return None
 
 
-def _seconds(timeout: Optional[float]) -> float:
+def _seconds(timeout: Optional[Seconds]) -> float:
     """Returns a time as C takes it: below zero it is endless, and 0 would be the default."""
-    return -1.0 if timeout is None else max(timeout, 1e-9)
+    seconds = seconds_of(timeout)
+    return -1.0 if seconds is None else max(seconds, 1e-9)
 
 
 def _worker(given: Any) -> int:
@@ -172,7 +174,7 @@ def join(
     node: Optional[str] = None, *, worker: Optional[int] = None, scheduler: Optional[str] = None,
     name: Optional[str] = None, job: Optional[str] = None, listen: Optional[str] = None,
     advertise: Optional[str] = None, worker_socket: Optional[str] = None, key: Optional[str] = None,
-    insecure: bool = False, timeout: Optional[float] = 600.0, room_timeout: Optional[float] = None,
+    insecure: bool = False, timeout: Optional[Seconds] = 600.0, room_timeout: Optional[Seconds] = None,
 ) -> Session:
     """Joins a job and returns the session of this training process.
 

@@ -20,8 +20,8 @@ from ._arrays import (
     values_of
 )
 from ._library import CallOptions, Handle, Health, last_error, library, sized
-from ._ticket import Ticket
-from .errors import Cancelled, Error, InvalidArgument, Timeout, make_error
+from ._ticket import Seconds, Ticket, seconds_of
+from .errors import Cancelled, Error, FailedPrecondition, InvalidArgument, Timeout, make_error
 
 _log = logging.getLogger("banyan")
 _CLOSE_SECONDS = 5.0
@@ -74,14 +74,14 @@ class Session:
 
     def __init__(self) -> None:
         self.error: Optional[Error] = None  # the last one that an operation ended with
-        self.room_timeout: Optional[float] = None
+        self.room_timeout: Optional[Seconds] = None
         self._types: Dict[str, int] = {}  # of keys, by name
         self._attachments: "weakref.WeakSet[Any]" = weakref.WeakSet()  # of models
         self._training_state: Any = None  # the banyan.torch.State of this worker
 
     # --- keys ---
 
-    def init(self, key: str, value: Any, *, out: Any = None, timeout: Optional[float] = None) -> Any:
+    def init(self, key: str, value: Any, *, out: Any = None, timeout: Optional[Seconds] = None) -> Any:
         """Makes a key known, once in each worker, and returns the values that all agree on: those of the lowest one.
 
         Who calls it when rounds of the key are over gets its own back, and takes part when it has the others' training
@@ -96,7 +96,7 @@ class Session:
         return ticket.wait(timeout)
 
     def init_group(
-        self, group: str, values: Mapping[str, Any], *, in_place: bool = True, timeout: Optional[float] = None
+        self, group: str, values: Mapping[str, Any], *, in_place: bool = True, timeout: Optional[Seconds] = None
     ) -> None:
         """Makes many tensors known at once, which travel as one from then on; each keeps its own name.
 
@@ -125,7 +125,7 @@ class Session:
         """Does both. `out` may be `gradient` itself. Higher priorities go first where a link has a queue."""
         return self._exchange("push_pull", key, gradient, out, priority)
 
-    def all_reduce(self, key: str, value: Any, *, timeout: Optional[float] = None) -> Any:
+    def all_reduce(self, key: str, value: Any, *, timeout: Optional[Seconds] = None) -> Any:
         """Does a push_pull in place, waits for it and returns `value`."""
         return self.push_pull(key, value, out=value).wait(timeout)
 
@@ -150,7 +150,7 @@ class Session:
         """Tells the node the key's weights, for compressions that hold back gradients of small weights."""
         return self._start("register_weights", key, [self._of(key, weights)], [], None)
 
-    def barrier(self, timeout: Optional[float] = None) -> None:
+    def barrier(self, timeout: Optional[Seconds] = None) -> None:
         """Waits until every worker of every node has called it equally often."""
         self._start("barrier", "", [], [], None).wait(timeout)
 
@@ -184,7 +184,7 @@ class Session:
         """
         raise NotImplementedError
 
-    def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+    def pass_boundary(self, step: int, timeout: Optional[Seconds] = None) -> None:
         """Says that the parts hold the state after `step`. Waits while another worker fetches it."""
         raise NotImplementedError
 
@@ -195,7 +195,7 @@ class Session:
         """
         raise NotImplementedError
 
-    def fetch_state(self, timeout: Optional[float] = None) -> int:
+    def fetch_state(self, timeout: Optional[Seconds] = None) -> int:
         """Fills the parts with the others' state and returns its step. Raises NotFound when the job begins, and DataLoss
         when it has trained, and nobody is left who gives its state."""
         raise NotImplementedError
@@ -210,7 +210,7 @@ class Session:
         if self.error is not None:
             raise self.error
 
-    def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+    def close(self, timeout: Seconds = _CLOSE_SECONDS) -> None:
         """Says good-bye. Operations and calls that run end with Cancelled. May be called again, and by the interpreter's end.
 
         A program that ends by an exception, or leaves a `with` of the session by one, says none: it counts as one that
@@ -218,6 +218,9 @@ class Session:
 
         Raises Timeout where a call of another thread has not returned after `timeout` seconds: call it again.
         """
+
+    def __reduce__(self) -> Any:
+        raise FailedPrecondition("a session cannot be copied or sent to another process; call banyan.join() there", node=self.node)
 
     def __enter__(self) -> "Session":
         return self
@@ -287,13 +290,13 @@ def call_interruptibly(function: Callable[[], Any], undo: Callable[[Any], None])
 class LibrarySession(Session):
     """A session of libbanyan.so."""
 
-    def __init__(self, handle: c_void_p, worker: int, room_timeout: Optional[float], on_close: Callable[[], None]) -> None:
+    def __init__(self, handle: c_void_p, worker: int, room_timeout: Optional[Seconds], on_close: Callable[[], None]) -> None:
         super().__init__()
         self._library = library()
         self._handle = Handle(handle, self._library.banyan_session_free)
         self._on_close = on_close
         self.worker = worker
-        self.room_timeout = room_timeout
+        self.room_timeout = seconds_of(room_timeout)
         self.node = self._library.banyan_session_node_name(handle).decode()
         self.aggregation_op = self._library.banyan_session_aggregation_op(handle).decode()
         self.may_leave_out = bool(self._library.banyan_session_may_leave_out(handle))
@@ -365,9 +368,9 @@ class LibrarySession(Session):
         self._late_after = 0
         self._state = views  # in place until the session is closed
 
-    def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+    def pass_boundary(self, step: int, timeout: Optional[Seconds] = None) -> None:
         self._check_open()
-        seconds = -1.0 if timeout is None else timeout
+        seconds = _endless(timeout)
         step = _within("step", step, 0, _MOST_STEPS)
         self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle.value, step, seconds)))
 
@@ -377,18 +380,18 @@ class LibrarySession(Session):
         self._raise(self._library.banyan_boundary_is_held(self._handle.value, byref(is_held)))
         return is_held.value != 0
 
-    def fetch_state(self, timeout: Optional[float] = None) -> int:
+    def fetch_state(self, timeout: Optional[Seconds] = None) -> int:
         self._check_open()
         step = c_uint64()
-        seconds = -1.0 if timeout is None else timeout
+        seconds = _endless(timeout)
         self._call(lambda: self._raise(self._library.banyan_fetch_state(self._handle.value, seconds, byref(step))))
         return step.value
 
-    def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+    def close(self, timeout: Seconds = _CLOSE_SECONDS) -> None:
         if threading.current_thread() is self._thread:  # in a callback, whose end closing waits for
             threading.Thread(target=self.close, args=(timeout,), name="banyan close", daemon=True).start()
             return
-        self._end(timeout, in_order=True)
+        self._end(seconds_of(timeout) or 0.0, in_order=True)
 
     def _end(self, timeout: float, *, in_order: bool) -> None:
         with self._lock:
@@ -423,6 +426,12 @@ class LibrarySession(Session):
     def _raise(self, code: int) -> None:
         if code != 0:
             raise make_error(code, last_error(), node=self.node)
+
+
+def _endless(timeout: Optional[Seconds]) -> float:
+    """Returns a time as C takes it: below zero it is endless."""
+    seconds = seconds_of(timeout)
+    return -1.0 if seconds is None else seconds
 
 
 def _arguments(

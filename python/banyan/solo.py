@@ -6,7 +6,7 @@ import ctypes
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from ._arrays import SIZES, Values
-from ._ticket import Ticket
+from ._ticket import Seconds, Ticket
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, NotFound
 from .session import Session
 
@@ -82,13 +82,13 @@ class SoloSession(Session):
     def share_state(self, parts: Mapping[str, Any]) -> None:
         pass
 
-    def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+    def pass_boundary(self, step: int, timeout: Optional[Seconds] = None) -> None:
         pass
 
     def boundary_is_held(self) -> bool:
         return False
 
-    def fetch_state(self, timeout: Optional[float] = None) -> int:
+    def fetch_state(self, timeout: Optional[Seconds] = None) -> int:
         raise NotFound("a job of one has nobody to fetch a state from", node=self.node)
 
 
