@@ -112,7 +112,7 @@ def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
     refuse_formless(value)
     own = str(value.dtype).partition(".")[2]
     if own not in TYPES:
-        raise _refuse(f"torch.{own}", _ADVICE)
+        raise _refuse(f"torch.{own}", "give torch.view_as_real() of it" if value.is_complex() else _ADVICE)
     type = _wanted(TYPES.index(own), want)
     flat = value.detach()
     if is_result:
@@ -242,9 +242,9 @@ class _HeldBuffer:
     """Holds an object's memory in place."""
 
     def __init__(self, value: Any, is_result: bool) -> None:
+        self._has = False
         self.view = _Buffer()
         flags = 0x4 | 0x8 | (0x1 if is_result else 0)  # PyBUF_FORMAT, PyBUF_ND, PyBUF_WRITABLE
-        self._has = False
         get = ctypes.pythonapi.PyObject_GetBuffer
         get.argtypes = [ctypes.py_object, POINTER(_Buffer), c_int]
         get(value, ctypes.byref(self.view), flags)

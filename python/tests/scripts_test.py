@@ -1,8 +1,11 @@
 """What ordinary training scripts do around the sums: each gives what one process with all batches does, or is refused."""
 
 import contextlib
+import copy
+import datetime
 import gc
 import pathlib
+import pickle
 import re
 import threading
 import time
@@ -17,6 +20,7 @@ from torch.nn.parallel import DistributedDataParallel
 import banyan
 import banyan.torch as bt
 from banyan.testing import LocalJob
+from banyan.torch._groups import by_wire_name, trained
 from torch_test import batch, joint_batch, loss_of
 
 
@@ -210,11 +214,15 @@ class SkipTest(Case):
 
 class LateSiteTest(Case):
     def test_a_site_that_comes_late_joins_skips_and_is_compared(self):
+        for kind in torch.optim.Adam, torch.optim.SGD:
+            self.train_with_a_late_one(kind)
+
+    def train_with_a_late_one(self, kind):
         begun = threading.Event()
 
         def train(session, number):
             model = Small()
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            optimizer = kind(model.parameters(), lr=0.05)
             sync = bt.attach(session, model, weighted=True, check_every=2)
             state = bt.State(session, model=model, optimizer=optimizer)
             self.assertEqual(state.sync(100), number > 0)
@@ -237,11 +245,57 @@ class LateSiteTest(Case):
                         begun.set()
                     if number == 0:
                         time.sleep(0.05)
-            return weights(model), state.step
+            return weights(model), state.step, sync._check_every
 
         outcomes = on_sites(train, more="membership: {start_with: 1}", late=begun)
         self.expect_like([each[0] for each in outcomes], outcomes[0][0])
-        self.assertEqual([each[1] for each in outcomes], [30, 30])
+        self.assertEqual([each[1:] for each in outcomes], [(30, 2)] * 2)
+
+
+    def late_to_local_updates(self, groups=1):
+        begun = threading.Event()
+
+        def train(session, number):
+            model = Small()
+            each = [dict(params=list(part.parameters())) for part in (model.first, model.last)]
+            inner = torch.optim.SGD(each if number and groups == 2 else model.parameters(), lr=1e-3)
+            outer = bt.DiLoCo(session, model, inner, sync_every=2)
+            scheduler = torch.optim.lr_scheduler.StepLR(inner, 5, gamma=0.5)
+            state = bt.State(session, model=model, outer=outer, scheduler=scheduler)
+            try:
+                state.sync(100)
+                while state.step < 20:
+                    inner.zero_grad()
+                    loss_of(model, batch(state.step, number)).backward()
+                    inner.step()
+                    scheduler.step()
+                    state.advance(100)
+                    if state.step == 11:
+                        begun.set()
+                    time.sleep(0.0 if number else 0.05)
+            finally:
+                begun.set()
+            return inner.param_groups[0]["lr"], outer.outer_step
+
+        return on_sites(train, more="membership: {start_with: 1}", late=begun)
+
+    def test_a_site_that_comes_late_to_local_updates_has_the_learning_rate(self):
+        self.assertEqual(self.late_to_local_updates(), [(1e-3 / 16, 10)] * 2)
+
+    def test_a_late_site_with_other_groups_of_parameters_is_refused(self):
+        told = self.late_to_local_updates(groups=2)[1]
+        self.assertRegex(str(told), "expected an optimizer with groups of 4 parameters, as the others have, got 2, 2")
+
+    def test_local_updates_that_let_nobody_in_are_refused_a_state(self):
+        for every, fragments, delay in (6, 3, 2), (6, 2, 3), (100, 3, 40):
+            for is_less in 0, 1:
+                model = nn.Sequential(*(nn.Linear(1, 1) for _ in range(fragments)))
+                outer = bt.StreamingDiLoCo(
+                    banyan.solo(), model, torch.optim.SGD(model.parameters(), lr=1), sync_every=every, fragments=fragments,
+                    fragment_sync_delay=delay - is_less * (1 if every < 100 else 7)
+                )
+                with contextlib.nullcontext() if is_less else self.assertRaisesRegex(banyan.InvalidArgument, "fragment_sync_delay"):
+                    bt.State(banyan.solo(), model=model, outer=outer)
 
 
 def train_local(session, number, kind, *, skips=(), ends=12, joins=False, weighted=False, **options):
@@ -289,6 +343,30 @@ class LocalUpdatesTest(Case):
                 self.expect_like([each[0] for each in outcomes], outcomes[0][0])
                 self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
 
+    def test_what_one_site_alone_has_in_the_end_is_told(self):
+        with self.assertLogs("banyan", "WARNING") as told:
+            train_local(banyan.solo(), 0, bt.LocalSGD, ends=11)
+        self.assertIn("outer: this site alone has what its last 3 steps came to", told.output[0])
+
+    def test_an_optimizer_that_wraps_another_steps(self):
+        class Wrapped(torch.optim.Optimizer):
+            """As accelerate has it, without what Optimizer makes."""
+
+            def __init__(self, inner):
+                self.inner = inner
+
+            param_groups = property(lambda self: self.inner.param_groups)
+
+            def step(self):
+                self.inner.step()
+
+        model = Small()
+        inner = Wrapped(torch.optim.SGD(model.parameters(), lr=0.1))
+        outer = bt.DiLoCo(banyan.solo(), model, inner, sync_every=2)
+        inner.step()
+        inner.step()
+        self.assertEqual((outer.local_step, outer.outer_step), (2, 1))
+
     def test_settings_that_differ_are_told(self):
         for options, first in (
             (dict(fragment_sync_delay=1), r"n2 differ from n1, first in settings \(here DiLoCo, sync_every=4"),
@@ -302,15 +380,32 @@ class LocalUpdatesTest(Case):
 
         def begin(session, number):
             model = Small()
-            try:
-                bt.DiLoCo(session, model, torch.optim.SGD(model.parameters(), lr=0.1), check=number == 0)
+            if number:  # what a site in C++ makes known
+                session.init_group("outer/0", by_wire_name("outer/0", trained(model)))
+                session.init("outer-fixed", torch.zeros(1, dtype=torch.int64))
                 told.wait(300)
+                return
+            try:
+                bt.DiLoCo(session, model, torch.optim.SGD(model.parameters(), lr=0.1))
             finally:
                 told.set()
 
         with unittest.mock.patch("banyan.torch._replicas._INIT_SECONDS", 2.0):
             said, _ = on_sites(begin)
         self.assertRegex(str(said), "outer-check/0.* n2.* sites in C.. do not.* give check=False")
+
+    def test_a_site_with_other_settings_of_its_own_is_told(self):
+        told = threading.Event()
+
+        def begin(session, number):
+            model = Small()
+            try:
+                bt.attach(session, model, weighted=number == 1)
+                told.wait(300)
+            finally:
+                told.set()
+
+        self.assertRegex(str(on_sites(begin)[1]), "grad: expected the settings of the lowest worker, got .* weighted=True, check_every=100")
 
     def test_rounds_that_may_leave_sites_out_are_not_compared(self):
         outcomes = on_sites(lambda session, number: train_local(session, number, bt.LocalSGD), more="aggregation: {quorum: 0.5}")
@@ -339,6 +434,8 @@ def parted(session, number, kind, change):
         except RuntimeError as error:
             return str(error)
         optimizer.step()
+        if number and step == 4 and change == "wait":
+            sync.wait(100)  # once more
         if number and step == 4 and change == "weights":
             with torch.no_grad():
                 model.last.bias[0] += 1e-6
@@ -381,6 +478,9 @@ class PartedReplicasTest(Case):
     def test_the_optimizers_state_is_told(self):
         self.expect_told("plain", "state", r"parted by round 8: n2 .* first in the optimizer's state of grad/last.bias")
 
+    def test_a_wait_too_many_is_told(self):
+        self.expect_told("plain", "wait", "parted by round 8: n2 differ from n1, first in")
+
     def test_ddp_tells_as_well(self):
         bt.local_group()
         self.addCleanup(torch.distributed.destroy_process_group)
@@ -388,6 +488,274 @@ class PartedReplicasTest(Case):
 
     def test_equal_replicas_are_told_nothing_of(self):
         self.expect_told("plain", "", "nothing")
+
+
+class TwoNetworksTest(Case):
+    def test_a_generator_and_a_discriminator(self):
+        def train(number, sites, attach, wait_d, wait_g):
+            generator, discriminator = Small(), nn.Linear(4, 1)
+            with torch.no_grad():
+                discriminator.weight.fill_(0.1)
+                discriminator.bias.zero_()
+            syncs = attach(generator, discriminator)
+            steps = [torch.optim.SGD(each.parameters(), lr=0.1) for each in (generator, discriminator)]
+            for step in range(4):
+                x, y = joint_batch(step, sites)
+                steps[1].zero_grad()
+                with syncs[1].no_sync():
+                    discriminator(y).mean().backward()
+                (-discriminator(generator(x).detach())).mean().backward()
+                wait_d(syncs)
+                steps[1].step()
+                steps[0].zero_grad()
+                with syncs[1].no_sync():
+                    discriminator(generator(x)).square().mean().backward()
+                wait_g(syncs)
+                steps[0].step()
+            return torch.cat([weights(generator), weights(discriminator)])
+
+        class Alone:
+            def no_sync(self):
+                return contextlib.nullcontext()
+
+        alone = train(0, range(2), lambda *_: [Alone()] * 2, lambda _: None, lambda _: None)
+        self.expect_like(on_sites(lambda session, number: train(
+            number, [number], lambda g, d: [bt.attach(session, g, name="g"), bt.attach(session, d, name="d")],
+            lambda syncs: syncs[1].wait(100), lambda syncs: syncs[0].wait(100)
+        )), alone)
+
+    def test_a_name_that_was_taken_is_told(self):
+        session = banyan.solo()
+        bt.attach(session, Small())
+        with self.assertRaisesRegex(banyan.AlreadyExists, "grad: .* give another name="):
+            bt.attach(session, Small())
+
+    def test_one_state_of_both(self):
+        begun = threading.Event()
+
+        def train(session, number):
+            models = [Small(), Small()]
+            with torch.no_grad():
+                models[1].last.bias.fill_(2)
+            syncs = [bt.attach(session, each, name=f"grad{i}") for i, each in enumerate(models)]
+            optimizers = [torch.optim.Adam(each.parameters(), lr=0.01 * (i + 1)) for i, each in enumerate(models)]
+            state = bt.State(session, model=models, optimizer=optimizers)
+            self.assertEqual(state.sync(100), number > 0)
+            while state.step < 12:
+                for i, (model, sync, optimizer) in enumerate(zip(models, syncs, optimizers)):
+                    optimizer.zero_grad()
+                    loss_of(model, batch(state.step, 10 * i + number)).backward()
+                    sync.wait(100)
+                    optimizer.step()
+                state.advance(100)
+                if state.step == 3:
+                    begun.set()
+                time.sleep(0.0 if number else 0.05)
+            return torch.cat([weights(each) for each in models])
+
+        outcomes = on_sites(train, more="membership: {start_with: 1}", late=begun)
+        self.expect_like(outcomes, outcomes[0])
+
+    def test_a_second_state_is_refused(self):
+        session = banyan.solo()
+        model = Small()
+        bt.State(session, model=model).sync()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"model=\[one, other\]"):
+            bt.State(session, model=model)
+
+
+class OtherModelsTest(Case):
+    """Sites whose models are the same, and look otherwise."""
+
+    def test_channels_last_at_one_site(self):
+        for kind in "ddp", "plain":
+            if kind == "ddp":
+                bt.local_group()
+                self.addCleanup(torch.distributed.destroy_process_group)
+
+            def gradient(session, number):
+                net = nn.Conv2d(2, 2, 2)
+                if number:
+                    net = net.to(memory_format=torch.channels_last)
+                model = DistributedDataParallel(net) if kind == "ddp" else net
+                sync = bt.attach(session, model)
+                model(torch.arange(8.0).view(1, 2, 2, 2)).sum().backward()
+                sync.wait(100)
+                return net.weight.grad[0].flatten().tolist()
+
+            self.assertEqual(on_sites(gradient), [[0, 1, 2, 3, 4, 5, 6, 7]] * 2)
+
+    def test_a_model_that_one_site_has_compiled_or_wrapped(self):
+        class Compiled(nn.Module):  # as torch 2 has it
+            def __init__(self, module):
+                super().__init__()
+                self._orig_mod = module
+
+            def forward(self, x):
+                return self._orig_mod(x)
+
+        for wrap in Compiled, nn.DataParallel, inside_of(Compiled):
+            def train(session, number):
+                net = Small()
+                model = wrap(net) if number else net
+                sync = bt.attach(session, model)
+                optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+                state = bt.State(session, model=model, optimizer=optimizer)
+                state.sync(100)
+                for step in range(3):
+                    optimizer.zero_grad()
+                    loss_of(net, batch(step, number)).backward()
+                    sync.wait(100)
+                    optimizer.step()
+                    state.advance(100)
+                return weights(net)
+
+            outcomes = on_sites(train)
+            self.expect_like(outcomes, outcomes[0])
+
+    def test_complex_weights(self):
+        class Phases(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.phases = nn.Parameter(torch.tensor([1 + 1j, 2 - 1j]))
+
+            def forward(self, x):
+                return (x * self.phases).abs().square().mean()
+
+        def train(model, data, wait):
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                model(torch.cat(data(step))).backward()
+                wait()
+                optimizer.step()
+            return torch.view_as_real(model.phases.detach())
+
+        def on_site(session, number):
+            model = Phases()
+            sync = bt.attach(session, model)
+            return train(model, lambda step: [batch(step, number)[0][:, :2]], lambda: sync.wait(100))
+
+        alone = train(Phases(), lambda step: [batch(step, i)[0][:, :2] for i in range(2)], lambda: None)
+        self.expect_like(on_sites(on_site), alone)
+
+        def local(session, number):
+            model = Phases()
+            outer = bt.LocalSGD(session, model, torch.optim.SGD(model.parameters(), lr=0.05), sync_every=1)
+            for step in range(4):
+                outer.inner.zero_grad()
+                model(batch(step, number)[0][:, :2]).backward()
+                outer.inner.step()
+            return torch.view_as_real(model.phases.detach())
+
+        self.expect_like(on_sites(local), alone)
+        with self.assertRaisesRegex(banyan.InvalidArgument, "view_as_real"):
+            banyan.solo().init("w", torch.zeros(2, dtype=torch.complex64))
+
+
+def inside_of(wrapper):
+    def wrap(net):
+        net.last = wrapper(net.last)
+        return net
+
+    return wrap
+
+
+class CopiesTest(Case):
+    def test_a_copy_sends_nothing_and_says_so(self):
+        bt.local_group()
+        self.addCleanup(torch.distributed.destroy_process_group)
+        session = banyan.solo()
+        ddp = DistributedDataParallel(Small())
+        sync = bt.attach(session, ddp)
+        copy.deepcopy(ddp)
+        for twin in copy.deepcopy(sync), pickle.loads(pickle.dumps(sync)):
+            with self.assertRaisesRegex(banyan.FailedPrecondition, "copy of an attachment"):
+                twin.wait()
+        model = Small()
+        outer = bt.DiLoCo(session, model, torch.optim.SGD(model.parameters(), lr=0.1))
+        for each, remedy in (session, r"banyan.join\(\)"), (outer, "state_dict"):
+            for attempt in copy.deepcopy, pickle.dumps:
+                with self.assertRaisesRegex(banyan.FailedPrecondition, remedy):
+                    attempt(each)
+
+
+class TimeoutTest(Case):
+    def test_ddp_ends_its_wait(self):
+        bt.local_group()
+        self.addCleanup(torch.distributed.destroy_process_group)
+        told = threading.Event()
+
+        def train(session, number):
+            ddp = DistributedDataParallel(Small())
+            bt.attach(session, ddp, timeout=1)
+            if number:
+                told.wait(100)
+            else:
+                try:
+                    loss_of(ddp, batch(0, 0)).backward()
+                finally:
+                    told.set()
+
+        self.assertRegex(str(on_sites(train)[0]), r"backward\(\) has waited for 1 s; .*n2")
+
+
+class NamesOfOthersTest(Case):
+    """What other packages call the same things."""
+
+    def test_tickets_times_and_errors(self):
+        def body(session, number):
+            session.init("w", torch.zeros(1), timeout=datetime.timedelta(minutes=1))
+            if number:
+                ticket = session.push_pull("w", torch.ones(1))
+                with self.assertRaises(banyan.TimeoutError):
+                    ticket.exception(datetime.timedelta(seconds=0.1))
+                self.assertFalse(ticket.is_completed())
+            else:
+                time.sleep(0.5)
+                ticket = session.push_pull("w", torch.ones(1) * 3)
+            future = ticket.get_future()
+            return future.wait().item(), ticket.exception(), ticket.is_completed()
+
+        self.assertEqual(on_sites(body), [(2.0, None, True)] * 2)
+        self.assertIs(banyan.FailedPreconditionError, banyan.FailedPrecondition)
+
+    def test_local_updates_from_a_checkpoint(self):
+        def train(state):
+            model = Small()
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            with bt.DiLoCo(banyan.solo(), model, inner, outer_optimizer=bt.Nesterov(lr=0.6), sync_every=2) as outer:
+                if state is not None:
+                    outer.load_state_dict(state["outer"])
+                    model.load_state_dict(state["model"])
+                while outer.local_step < 8:
+                    inner.zero_grad()
+                    loss_of(model, batch(outer.local_step, 0)).backward()
+                    inner.step()
+                    if outer.local_step == 5 and state is None:
+                        saved = copy.deepcopy({"outer": outer.state_dict(), "model": model.state_dict()})
+            inner.step()  # which counts no more
+            self.assertEqual((outer.local_step, outer.outer_step), (8, 4))
+            return weights(model), saved if state is None else None
+
+        whole, saved = train(None)
+        self.assertTrue(torch.equal(train(saved)[0], whole))
+
+    def test_a_ddp_that_is_detached_is_that_of_its_group(self):
+        bt.local_group()
+        self.addCleanup(torch.distributed.destroy_process_group)
+
+        def train(session, number):
+            ddp = DistributedDataParallel(Small())
+            sync = bt.attach(session, ddp)
+            sync.detach()
+            loss_of(ddp, batch(0, number)).backward()
+            return ddp.module.last.bias.grad.clone()
+
+        for number, gradient in enumerate(on_sites(train)):
+            model = Small()
+            loss_of(model, batch(0, number)).backward()
+            self.assertTrue(torch.equal(gradient, model.last.bias.grad))
 
 
 class DocumentationTest(unittest.TestCase):

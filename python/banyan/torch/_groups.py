@@ -8,14 +8,36 @@ from typing import Callable, Container, Dict, List, Optional, Sequence, Tuple
 import torch
 from torch.nn.modules.batchnorm import _NormBase
 
-from ..errors import FailedPrecondition
+from ..errors import AlreadyExists, FailedPrecondition
 from ..session import Session
 from ._replicas import Part, digests_of
 
 _log = logging.getLogger("banyan")
+_SETTINGS = 2**20  # digests of settings
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
+
+
+def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
+    """Returns the model inside of torch.compile and DataParallel, whose names are those of other sites."""
+    while isinstance(model, torch.nn.DataParallel) or hasattr(model, "_orig_mod"):
+        model = getattr(model, "module" if isinstance(model, torch.nn.DataParallel) else "_orig_mod")
+    return model
+
+
+def plain_name(name: str) -> str:
+    """Names a tensor as where no part of its model is compiled."""
+    return name.replace("_orig_mod.", "")
+
+
+def numbers_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns what travels of a tensor, in its own memory: of complex numbers both parts.
+
+    >>> numbers_of(torch.tensor([1 + 2j]))
+    tensor([[1., 2.]])
+    """
+    return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
 def wire_name(prefix: str, name: str, tensor: torch.Tensor) -> str:
@@ -25,7 +47,8 @@ def wire_name(prefix: str, name: str, tensor: torch.Tensor) -> str:
 
 def trained(module: torch.nn.Module) -> List[Named]:
     """Returns the parameters that are trained, each once, in the order in which the module registers them."""
-    return [(name, each) for name, each in module.named_parameters() if each.requires_grad and each.numel() > 0]
+    named = module.named_parameters()
+    return [(plain_name(name), each) for name, each in named if each.requires_grad and each.numel() > 0]
 
 
 def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None) -> List[List[Named]]:
@@ -58,7 +81,7 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
 
 def by_wire_name(prefix: str, group: List[Named]) -> Dict[str, torch.Tensor]:
     """Returns a group as init_group takes it."""
-    return {wire_name(prefix, name, each): each for name, each in group}
+    return {wire_name(prefix, name, each): numbers_of(each.detach()) for name, each in group}
 
 
 def refuse_results(what: str, op: str, wanted: Sequence[str]) -> None:
@@ -89,6 +112,14 @@ def refuse_left_out(what: str, may_leave_out: bool) -> None:
         )
 
 
+def refuse_name(job: Session, name: str) -> None:
+    """Raises where this session has had keys of that name, which are made known once."""
+    if f"{name}/0" in job._types:
+        raise AlreadyExists(
+            f"{name}: this session has attached or trained a model under that name; give another name=, at all sites alike"
+        )
+
+
 def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
     """Raises where a parameter is trained now that was not when the module was attached; `known` has those that were.
 
@@ -102,17 +133,25 @@ def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
             )
 
 
-def warn_of_fixed_tensors(job: Session, name: str, module: torch.nn.Module, is_whole: bool = True) -> None:
-    """Logs a warning where what stays as it is, frozen parameters and buffers, is not what the lowest worker has.
+def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: str, is_whole: bool = True) -> None:
+    """Compares with the lowest worker what is the same at all sites and is given to none: settings, and fixed tensors.
 
-    All sites call it at the same place. Of a model in parts, which is not whole, nothing is told.
+    Raises where settings, as they are `told`, differ. Logs a warning where frozen parameters and buffers do; of a model in
+    parts, which is not whole, nothing is known. All sites call it at the same place; those in C++ tell nothing.
     """
-    fixed = [(each, tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
+    fixed = [(plain_name(each), tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
     for prefix, part in module.named_modules():
         if not isinstance(part, _NormBase):  # whose running means are each site's own
-            fixed += [(f"{prefix}.{each}".lstrip("."), tensor) for each, tensor in part.named_buffers(recurse=False)]
+            buffers = part.named_buffers(recurse=False)
+            fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
     own = digests_of([Part("", "", ["", *(bit for each in fixed for bit in each)])])[0] if is_whole else 0
-    lowest = job.init(f"{name}-fixed", torch.tensor([own], dtype=torch.int64)).item()
+    settings = digests_of([Part("", "", [told])])[0] % _SETTINGS + 1
+    agreed = job.init(f"{name}-fixed", torch.tensor([own * _SETTINGS * 2 + settings])).item()
+    theirs, lowest = agreed % (_SETTINGS * 2), agreed // (_SETTINGS * 2)
+    if theirs not in (0, settings):
+        raise FailedPrecondition(
+            f"{name}: expected the settings of the lowest worker, got others here: {told}; give all sites the same"
+        )
     if lowest != own and 0 not in (lowest, own):
         _log.warning(
             "%s: tensors of this model that are not trained (%d, such as %s) have other values here than at the lowest "

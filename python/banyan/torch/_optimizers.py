@@ -62,8 +62,7 @@ class SharedOptimizer:
 
     def settings(self) -> List[Dict[str, Any]]:
         """Returns the settings of the groups, such as learning rates."""
-        groups = self._optimizer.param_groups
-        return [{name: value for name, value in group.items() if name != "params"} for group in groups]
+        return settings_of(self._optimizer)
 
     def encode(self) -> Set[torch.device]:
         """Brings the memory up to date. What is in the host's memory lies there alone from then on. Returns the devices
@@ -82,12 +81,7 @@ class SharedOptimizer:
 
     def decode(self, settings: List[Dict[str, Any]]) -> None:
         """Makes the optimizer what the memory and the settings say."""
-        for group, named in zip(self._optimizer.param_groups, settings):
-            for name, value in named.items():
-                if isinstance(group.get(name), torch.Tensor):
-                    group[name].fill_(value)
-                else:
-                    group[name] = value
+        set_settings(self._optimizer, settings)
         self._make_states()
         for (i, name), (device, shared) in self._tensors.items():
             if self._there[i]:
@@ -102,6 +96,33 @@ class SharedOptimizer:
         for i, parameter in enumerate(self._parameters):
             if not self._there[i]:
                 self._optimizer.state.pop(parameter, None)
+
+
+def settings_of(optimizer: torch.optim.Optimizer) -> List[Dict[str, Any]]:
+    """Returns the settings of an optimizer's groups, such as learning rates, and of parameters their number."""
+    return [{**group, "params": len(group["params"])} for group in optimizer.param_groups]
+
+
+def set_settings(optimizer: torch.optim.Optimizer, settings: List[Dict[str, Any]]) -> None:
+    """Sets them; raises where the groups are others.
+
+    >>> sgd = torch.optim.SGD(torch.nn.Linear(2, 1).parameters(), lr=1)
+    >>> set_settings(sgd, [{"params": 1, "lr": 2}, {"params": 1, "lr": 3}])
+    Traceback (most recent call last):
+    banyan.errors.InvalidArgument: expected an optimizer with groups of 1, 1 parameters, as the others have, got 2
+    """
+    wanted, got = [each["params"] for each in settings], [len(group["params"]) for group in optimizer.param_groups]
+    if wanted != got:
+        raise InvalidArgument(
+            f"expected an optimizer with groups of {', '.join(map(str, wanted))} parameters, as the others have, got "
+            f"{', '.join(map(str, got))}"
+        )
+    for group, named in zip(optimizer.param_groups, settings):
+        for name, value in named.items():
+            if isinstance(group.get(name), torch.Tensor):
+                group[name].fill_(value)
+            elif name != "params":
+                group[name] = value
 
 
 class _Memory:

@@ -12,7 +12,7 @@ import torch
 
 from ..errors import Error, FailedPrecondition, Timeout
 from ..session import Session
-from .._ticket import Ticket
+from .._ticket import Seconds, Ticket
 
 _log = logging.getLogger("banyan")
 _INIT_SECONDS = 120.0  # for the other workers, which have just called another init
@@ -77,7 +77,7 @@ class Replicas:
         _, count, first, second = self._sums.tolist()
         return abs(count * second - first * first) <= 1e-13 * first * first
 
-    def explain(self, what: str, round: int, parts: List[Part], timeout: Optional[float] = None) -> Optional[Error]:
+    def explain(self, what: str, round: int, parts: List[Part], timeout: Optional[Seconds] = None) -> Optional[Error]:
         """Asks the sites which of them differ, after a round that was not equal, and returns what to raise, at all of them.
 
         Nothing where they only cannot all tell the same parts.
@@ -163,7 +163,7 @@ def parts_of(
     ]
     for name, each in named:
         state = states.get(id(each), {})
-        bits = [bit for key in sorted(state) if key != "step" for bit in (key, state[key])]
+        bits = [bit for key in sorted(state) if key != "step" and state[key] is not None for bit in (key, state[key])]
         parts.append(Part(f"the optimizer's state of {name}", "steps that one site alone took or left out", bits))
     advice = "what one site alone does to parameters or gradients: a step, a clip, a load, a schedule"
     return parts + [Part(name, advice, [each] if is_known else []) for name, each in named]

@@ -13,16 +13,17 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 import torch
 import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.parallel import DistributedDataParallel
 
-from ..errors import Error, FailedPrecondition, InvalidArgument
+from ..errors import Error, FailedPrecondition, InvalidArgument, Timeout
 from ..session import Session
-from .._ticket import Ticket
+from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, by_wire_name, cut, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors,
-    wire_name,
+    Chooser, Named, agree_on_the_rest, by_wire_name, cut, numbers_of, plain_name, refuse_left_out, refuse_name,
+    refuse_results, refuse_unknown, trained, unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._replicas import Part, Replicas, is_due, parts_of
@@ -32,6 +33,7 @@ _log = logging.getLogger("banyan")
 Operation = Union[Ticket, Staged]
 _RESULTS = ("mean", "sum")  # of a job, that are gradients
 _MIB = 1 << 20
+_ASK_SECONDS = 1.0  # to ask who is awaited, after a time-out
 
 
 def local_group() -> None:
@@ -43,6 +45,7 @@ def local_group() -> None:
 def attach(
     job: Optional[Session], model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False,
     low_bit: Optional[Chooser] = None, shard_group: Any = None, shapes: Optional[Shapes] = None, check_every: int = 100,
+    timeout: Optional[Seconds] = None,
 ) -> "Attachment":
     """Makes each step's gradients those of the whole job: their mean, or their sum where `aggregation.op` is sum.
 
@@ -63,7 +66,8 @@ def attach(
     0 turns that off, at all sites alike; models in parts are not compared.
 
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
-    work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
+    work as ever. Where they have not come after `timeout` seconds it raises, and cannot go on: end the process, and let it
+    come again with a `State`. Other modules: backward() starts to send gradients, and `wait()` waits for them.
 
     Models in parts, as FSDP cuts them: all processes that hold one are one worker, so only the first of them joins, and
     the others give None as `job`. `wait()` sends and waits, in all of them. FSDP2 tells who they are. Otherwise
@@ -82,10 +86,11 @@ def attach(
     if group is not None:
         return ShardedAttachment(
             job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes,
-            check_every=check_every,
+            check_every=check_every, timeout=timeout,
         )
     return Attachment(
-        required(job), model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, check_every=check_every
+        required(job), model, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, check_every=check_every,
+        timeout=timeout,
     )
 
 
@@ -99,17 +104,20 @@ class Attachment:
     _join_key: Optional[Weight] = None
     _check_sent: Optional[Ticket] = None
     _is_partly_sent = False  # of DDP: a backward has begun
+    _is_detached = False
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
         weighted: bool = False, low_bit: Optional[Chooser] = None, check_every: int = 100,
-        stager: Optional[Stager] = None,
+        timeout: Optional[Seconds] = None, stager: Optional[Stager] = None,
     ) -> None:
+        model = unwrapped(model)
         refuse_results("attach", job.aggregation_op, _RESULTS)
         refuse_left_out("weighted", weighted and job.may_leave_out)
         self._job = job
         self._stager = stager or Stager(job)
         self._name = name
+        self._timeout = seconds_of(timeout)
         self._is_ddp = isinstance(model, DistributedDataParallel)
         self._model: Any = model
         self._inner: torch.nn.Module = self._model.module if self._is_ddp else model
@@ -118,6 +126,7 @@ class Attachment:
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
         _refuse_twice(job, named)
+        refuse_name(job, name)
         _refuse_sparse(self._inner)
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
@@ -134,12 +143,12 @@ class Attachment:
             for each, parameter in group:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._is_synchronised = True
+        agree_on_the_rest(job, name, self._inner, f"weighted={weighted}, check_every={check_every}")
         self._weight = Weight(job, f"{name}-weight") if weighted else None
         self._optimizers: List[torch.optim.Optimizer] = []  # that sites compare
         if job._training_state is not None:
             for each in job._training_state.optimizers:
                 self.watch(each)
-        warn_of_fixed_tensors(job, name, self._inner)
         self._init_beside(job.may_leave_out, check_every)
         self._counts_sent: List[Ticket] = []  # of the weight and join() in the step that is under way
         # With the gradient, which it writes, and what torch's count of its changes is then.
@@ -210,7 +219,7 @@ class Attachment:
     def _buffers(self) -> Dict[str, torch.Tensor]:
         """Returns the buffers by the names by which they travel."""
         return {
-            wire_name(f"{self._name}-buffer", name, each): each
+            wire_name(f"{self._name}-buffer", plain_name(name), each): each
             for name, each in self._inner.named_buffers() if each.numel() > 0
         }
 
@@ -237,7 +246,7 @@ class Attachment:
         if groups and self._job.aggregation_op == "sum" and not self._job.may_leave_out:
             self._buffer_count = Weight(self._job, f"{self._name}-buffers")
 
-    def sync_buffers(self, timeout: Optional[float] = None) -> None:
+    def sync_buffers(self, timeout: Optional[Seconds] = None) -> None:
         """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""
         buffers = self._buffers()
         copies = {name: _copy_of_buffer(each) for name, each in buffers.items()}
@@ -275,15 +284,16 @@ class Attachment:
             self._counts_sent = [each.send() for each in (self._weight, self._join) if each is not None]
         if self._weight is not None:
             self._weight.multiply([gradient])
+        numbers = numbers_of(gradient)
         if self._stager.takes(gradient):
-            return self._stager.send(name, gradient, priority)
-        return self._job.push_pull(name, gradient, out=gradient, priority=priority)
+            return self._stager.send(name, numbers, priority)
+        return self._job.push_pull(name, numbers, out=numbers, priority=priority)
 
     @torch.no_grad()
     def _take(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         """Makes a gradient the job's, when its operation is done."""
         if self._stager.takes(gradient):
-            self._stager.back(self._names[id(parameter)][0], gradient)
+            self._stager.back(self._names[id(parameter)][0], numbers_of(gradient))
         if self._weight is not None:
             self._weight.divide([gradient])
 
@@ -302,6 +312,11 @@ class Attachment:
                 f"expected dense gradients, got sparse ones of {', '.join(self._names[id(each)][0] for each in parameters)}; "
                 "make their layers with sparse=False"
             )
+        # They lie as dense parameters do, of which torch's views, by size alone, know nothing.
+        gradients = [
+            gradient.as_strided(each.shape, each.stride()) if _is_permuted(each) else gradient
+            for each, gradient in zip(parameters, gradients)
+        ]
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
@@ -323,7 +338,7 @@ class Attachment:
             return buffer
 
         copies = self._stager.copies(buffer.device) if self._stager.takes(buffer) else Copies()
-        return _AllDone(started, take, copies).future()
+        return _AllDone(started, take, copies, self._timeout).future()
 
     def _write_unused(self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]) -> None:
         """Writes the job's gradients where DDP writes none, as this process has not used the parameter; others may have."""
@@ -360,12 +375,13 @@ class Attachment:
         self._begin_sending(parameter, parameter.grad)
 
     def _begin_sending(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+        gradient = gradient.resolve_conj()
         # A weight multiplies it, and a result that is written to it counts as one change; what is staged comes later.
         ours = (self._weight is not None) + (not self._stager.takes(gradient))
         version = gradient._version + ours
         self._started[id(parameter)] = (self._start(parameter, gradient), gradient, version)
 
-    def wait(self, timeout: Optional[float] = None) -> None:
+    def wait(self, timeout: Optional[Seconds] = None) -> None:
         """Waits until the gradients are those of the job; parameters without one take part with zeros.
 
         Between backward() and this call gradients are on their way: one that is replaced or dropped is the job's all the same,
@@ -375,6 +391,7 @@ class Attachment:
         """
         if self._is_ddp and not self._started:
             return
+        timeout = self._timeout if timeout is None else timeout
         refuse_unknown(self._inner, self._names)
         for parameter in self._parameters:
             if id(parameter) not in self._started:
@@ -405,7 +422,7 @@ class Attachment:
                 "give that itself"
             )
 
-    def skip(self, timeout: Optional[float] = None) -> None:
+    def skip(self, timeout: Optional[Seconds] = None) -> None:
         """Takes part in a step without gradients of this worker, and waits until they are those of the job.
 
         In place of backward() and wait() where a batch is left out, or after an exception in one of them; go on with what
@@ -444,7 +461,7 @@ class Attachment:
             )
 
     @contextlib.contextmanager
-    def join(self, finish_step: Callable[[], Any], timeout: Optional[float] = None) -> Iterator[None]:
+    def join(self, finish_step: Callable[[], Any], timeout: Optional[Seconds] = None) -> Iterator[None]:
         """Lets workers have different numbers of steps: `with sync.join(optimizer.step):` around the loop, at all of them.
 
         Who leaves it takes part in the steps of the others as `skip` does, and calls `finish_step` after each: what comes
@@ -480,7 +497,7 @@ class Attachment:
         named = [(self._names[id(each)][0], each) for each in self._parameters]
         return parts_of(named, self._optimizers, state=self._job._training_state)
 
-    def _difference(self, operation: Operation, timeout: Optional[float]) -> Optional[Error]:
+    def _difference(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
         """Compares replicas where an operation that is done was of a round that is due. Returns what to raise."""
         round = operation.round
         if not is_due(round, self._check_every):
@@ -493,10 +510,14 @@ class Attachment:
         self._check_every = 0  # all know now
         return self._replicas.explain(self._name, round, self._compared())
 
-    def _compare(self, operation: Operation, timeout: Optional[float]) -> None:
+    def _compare(self, operation: Operation, timeout: Optional[Seconds]) -> None:
         parted = self._difference(operation, timeout)
         if parted is not None:
             raise parted
+
+    def __reduce__(self) -> Any:
+        """A copy, as of a DistributedDataParallel that has it as its hook, is one of nothing: it sends nothing."""
+        return _Copy, ()
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -512,13 +533,29 @@ class Attachment:
             self._is_synchronised = before
 
     def detach(self) -> None:
-        """Lets an ordinary module's gradients be its own again."""
+        """Lets gradients be this process's own again, or with DistributedDataParallel those of its process group."""
         self._job._attachments.discard(self)
+        self._is_detached = True
         self._stager.close()
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
         self._accumulators.clear()
+
+
+class _Copy:
+    """What a copied attachment is."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise FailedPrecondition(f"{name}: this is a copy of an attachment, which sends nothing; attach() the copied model")
+
+
+def _is_permuted(tensor: torch.Tensor) -> bool:
+    """Tells whether a tensor's numbers lie in one block, and in another order than by its indices."""
+    reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    return not tensor.is_contiguous() and reach == tensor.numel()
 
 
 def _is_alone(tensor: torch.Tensor) -> bool:
@@ -565,13 +602,19 @@ def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:
 
 # Without annotations, as torch would compare these texts with types.
 def _ddp_hook(attachment, bucket):  # type: ignore[no-untyped-def]
+    if attachment._is_detached:
+        return allreduce_hook(attachment._model.process_group, bucket)
     return attachment._reduce_bucket(bucket)
 
 
 class _AllDone:
     """Waits for operations by their callbacks, and then takes their results."""
 
-    def __init__(self, started: List[Operation], take: Callable[[], torch.Tensor], copies: Copies) -> None:
+    def __init__(
+        self, started: List[Operation], take: Callable[[], torch.Tensor], copies: Copies, timeout: Optional[float]
+    ) -> None:
+        self._timeout = timeout
+        self._timer: Optional[threading.Timer] = None
         self._lock = threading.Lock()
         self._left = len(started)
         self._error: Optional[BaseException] = None
@@ -593,6 +636,10 @@ class _AllDone:
         started = self._started
         if not started:
             self._end()
+        elif self._timeout is not None:
+            self._timer = threading.Timer(self._timeout, self._give_up)
+            self._timer.daemon = True
+            self._timer.start()
         for each in started:
             each.add_done_callback(self._on_done)
         return future
@@ -606,12 +653,27 @@ class _AllDone:
         with self._lock:
             self._error = self._error or error
             self._left -= 1
-            is_last = self._left == 0
+            is_last = self._left == 0  # never after the wait was given up
         if is_last:
             self._end()
 
+    def _give_up(self) -> None:
+        """Ends the wait; on the timer's thread."""
+        try:
+            for each in self._started:
+                each.wait(_ASK_SECONDS)
+        except Error as error:
+            with self._lock:
+                if self._left == 0 or not isinstance(error, Timeout):  # of which the end of the operation tells
+                    return
+                self._left = -1  # those that end later find no wait
+                self._error = Timeout(f"backward() has waited for {self._timeout:g} s; {error}")
+            self._base.set_result(torch.zeros(()))
+
     def _end(self) -> None:
         self._started = []
+        if self._timer is not None:
+            self._timer.cancel()
         with self._copies.returning():
             try:
                 self._base.set_result(torch.zeros(()) if self._error is not None else self._take())
@@ -643,9 +705,10 @@ class ShardedAttachment(Attachment):
     def __init__(
         self, job: Optional[Session], model: torch.nn.Module, shard_group: Any, *, key_mb: float = 4,
         name: str = "grad", weighted: bool = False, low_bit: Optional[Chooser] = None, shapes: Optional[Shapes] = None,
-        check_every: int = 100,
+        check_every: int = 100, timeout: Optional[Seconds] = None,
     ) -> None:
         self._site = Site(shard_group)
+        self._timeout = seconds_of(timeout)
         self._inner = model
         self._name = name
         self._by_name = {each: parameter for each, parameter in model.named_parameters() if parameter.requires_grad}
@@ -664,10 +727,11 @@ class ShardedAttachment(Attachment):
         }
         self._begin()
         # In the order of attachments in one piece, as an init waits for all sites.
-        self._weight = Weight(job, f"{name}-weight") if weighted and job is not None else None
         self._is_weighted = weighted
+        self._weight: Optional[Weight] = None
         if job is not None:
-            warn_of_fixed_tensors(job, name, model, is_whole=False)
+            agree_on_the_rest(job, name, model, f"weighted={weighted}, check_every={check_every}", is_whole=False)
+            self._weight = Weight(job, f"{name}-weight") if weighted else None
             self._init_beside(may_leave_out, check_every)
 
     def _cut(self, key_mb: float, low_bit: Optional[Chooser]) -> List[_Group]:
@@ -703,11 +767,12 @@ class ShardedAttachment(Attachment):
 
     # --- every step ---
 
-    def wait(self, timeout: Optional[float] = None) -> None:
+    def wait(self, timeout: Optional[Seconds] = None) -> None:
         """Sends the gradients, and waits until they are those of the job; parameters without one take part with zeros.
 
         After an error in the first process the others raise Unavailable. The job cannot go on with this model then.
         """
+        timeout = self._timeout if timeout is None else timeout
         values: Dict[str, torch.Tensor] = {}
         for each, parameter in self._by_name.items():
             if parameter.grad is None:
@@ -729,7 +794,7 @@ class ShardedAttachment(Attachment):
         for group in self._groups:
             self._scatter(group, values, error or self._finish(group, sent, timeout))
 
-    def _finish(self, group: _Group, weight: Optional[Ticket], timeout: Optional[float]) -> Optional[Error]:
+    def _finish(self, group: _Group, weight: Optional[Ticket], timeout: Optional[Seconds]) -> Optional[Error]:
         if group.ticket is None:
             return None
         try:
@@ -746,7 +811,7 @@ class ShardedAttachment(Attachment):
         names = [each for each, shape in self._shapes.items() if math.prod(shape) > 0]
         return parts_of([(each, torch.zeros(0)) for each in names], [], is_known=False)
 
-    def skip(self, timeout: Optional[float] = None) -> None:
+    def skip(self, timeout: Optional[Seconds] = None) -> None:
         value, weight = self.weight, self._weight
         if weight is not None:
             weight.value = 0
@@ -756,7 +821,7 @@ class ShardedAttachment(Attachment):
         if weight is not None:
             weight.value = value
 
-    def join(self, finish_step: Callable[[], Any], timeout: Optional[float] = None) -> Any:
+    def join(self, finish_step: Callable[[], Any], timeout: Optional[Seconds] = None) -> Any:
         raise InvalidArgument("join: expected a model in one piece; one in parts says when all end, as docs/python.md has it")
 
     def watch(self, optimizer: torch.optim.Optimizer) -> None:
@@ -776,7 +841,7 @@ class ShardedAttachment(Attachment):
         if self._site.rank == 0:
             super().report(loss, **options)
 
-    def sync_buffers(self, timeout: Optional[float] = None) -> None:
+    def sync_buffers(self, timeout: Optional[Seconds] = None) -> None:
         """As of an attachment in one piece; all processes of the group get what the first one has then."""
         self._site.of_first(functools.partial(super().sync_buffers, timeout))
         for each in self._inner.buffers():

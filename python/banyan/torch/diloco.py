@@ -13,15 +13,18 @@ import functools
 import logging
 import time
 import types
-from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Union
 
 import torch
 import torch.distributed as dist
 
 from ..errors import Error, FailedPrecondition, InvalidArgument
 from ..session import Session
-from .._ticket import Ticket
-from ._groups import Named, by_wire_name, refuse_left_out, refuse_results, refuse_unknown, trained, warn_of_fixed_tensors
+from .._ticket import Seconds, Ticket
+from ._groups import (
+    Named, agree_on_the_rest, by_wire_name, numbers_of, refuse_left_out, refuse_name, refuse_results, refuse_unknown,
+    trained, unwrapped,
+)
 from ._parts import refuse_parts
 from ._replicas import Part, Replicas, parts_of
 from ._weight import Weight
@@ -43,7 +46,7 @@ class _Fragment:
         self.names = [name for name, _ in named]
         self.parameters = [each for _, each in named]
         job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
-        self.begin = [torch.nn.Parameter(_wide(each.detach()).clone()) for each in self.parameters]
+        self.begin = [torch.nn.Parameter(_wide(each).clone()) for each in self.parameters]
         self.gradients = [torch.zeros_like(each) for each in self.begin]
         self.optimizer = outer(self.begin)
         self.ticket: Optional[Ticket] = None
@@ -65,7 +68,7 @@ class _Fragment:
         self.ticket, self.due = job.push_pull_group(self.key, self.gradients), max(self.due - 1, 0)
 
     @torch.no_grad()
-    def finish(self, alpha: float, timeout: Optional[float], weight: Optional[Weight]) -> None:
+    def finish(self, alpha: float, timeout: Optional[Seconds], weight: Optional[Weight]) -> None:
         """Waits for the mean, steps along it, and blends the result into the model."""
         assert self.ticket is not None
         self.ticket.wait(timeout)
@@ -82,12 +85,14 @@ class _Fragment:
     def load(self, alpha: float = 0.0) -> None:
         """Sets the model to what all have, but for a share `alpha` of what this worker has."""
         for begin, now in zip(self.begin, self.parameters):
-            now.copy_(alpha * now + (1 - alpha) * begin if alpha else begin)
+            numbers = numbers_of(now)
+            numbers.copy_(alpha * numbers + (1 - alpha) * begin if alpha else begin)
 
 
 def _wide(tensor: torch.Tensor) -> torch.Tensor:
     """Returns numbers in float32, or in float64 where they are of that."""
-    return tensor if tensor.dtype == torch.float64 else tensor.float()
+    numbers = numbers_of(tensor.detach())
+    return numbers if numbers.dtype == torch.float64 else numbers.float()
 
 
 class DiLoCo:
@@ -107,7 +112,8 @@ class DiLoCo:
     outer optimizer and these settings. Where they differ, all raise FailedPrecondition, which says who and what. `check=False`
     turns that off, at all sites alike; sites in C++ need it.
 
-    A step that is not taken counts by `skip()`; data that ends earlier at one site needs `join()`.
+    A step that is not taken counts by `skip()`; data that ends earlier at one site needs `join()`. `with DiLoCo(...) as outer:`
+    ends with `flush()`, and lets `inner` go.
 
     The job's `aggregation.op` is mean; with `weighted` it may be sum as well. All workers construct it alike, and step
     equally often. A warning tells where frozen parameters and buffers differ from those of the lowest worker.
@@ -127,19 +133,25 @@ class DiLoCo:
     def __init__(
         self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, outer: Optional[OuterOptimizer] = None,
         *, sync_every: int = 100, fragments: Union[int, Sequence[torch.nn.Module]] = 1, fragment_sync_delay: int = 0,
-        fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None, weighted: bool = False,
-        check: bool = True,
+        fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[Seconds] = None, weighted: bool = False,
+        check: bool = True, outer_optimizer: Optional[OuterOptimizer] = None,
     ) -> None:
+        if outer is not None and outer_optimizer is not None:
+            raise InvalidArgument("outer_optimizer: expected none beside outer, which is the same")
+        outer = outer or outer_optimizer
         _check_kinds(inner, outer, sync_every=sync_every, fragment_sync_delay=fragment_sync_delay)
         # Weighted workers divide by what comes of their weights, and so know a mean of sums as well.
         refuse_results(type(self).__name__, job.aggregation_op, ("mean", "sum") if weighted else ("mean",))
         refuse_left_out("weighted", weighted and job.may_leave_out)
+        model = unwrapped(model)
         refuse_parts(type(self).__name__, model)
+        refuse_name(job, name)
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
         self._job = job
+        self.inner = inner
         self._name = name
-        self._delay = fragment_sync_delay
+        self.delay = fragment_sync_delay
         self._alpha = fragment_update_alpha
         self._timeout = timeout
         self.sync_every = sync_every
@@ -159,11 +171,11 @@ class DiLoCo:
             type(self).__name__, f"sync_every={sync_every}", f"fragments={len(parts)}",
             f"fragment_sync_delay={fragment_sync_delay}", f"fragment_update_alpha={fragment_update_alpha}",
         ]
-        warn_of_fixed_tensors(job, name, model)
+        agree_on_the_rest(job, name, model, f"check={check}")
         self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if self._is_checked]
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
-        _call_after_step(inner, self._on_step)
+        self._unhook = _call_after_step(inner, self._on_step)
 
     @property
     def weight(self) -> float:
@@ -210,7 +222,7 @@ class DiLoCo:
         fragment = self.fragments[i]
         while True:
             if fragment.ticket is not None:
-                if fragment.due == 0 and self.local_step < fragment.started_at + self._delay:
+                if fragment.due == 0 and self.local_step < fragment.started_at + self.delay:
                     return
                 self._finish(i)
             if fragment.due == 0:
@@ -287,6 +299,52 @@ class DiLoCo:
             self._do_due(i)
             if fragment.ticket is not None:
                 self._finish(i)
+        left = self.local_step % self.sync_every
+        if left > 0 and len(self.fragments) == 1:
+            _log.warning(
+                "%s: this site alone has what its last %d steps came to, as rounds are each %d", self._name, left, self.sync_every
+            )
+
+    def detach(self) -> None:
+        """Lets `inner` train alone again, without rounds."""
+        self._unhook()
+
+    def __enter__(self) -> "DiLoCo":
+        return self
+
+    def __exit__(self, kind: Optional[type], *_: Any) -> None:
+        if kind is None:
+            self.flush()
+        self.detach()
+
+    def state_dict(self) -> Dict[str, Any]:
+        """Returns what sites have alike, for a checkpoint beside those of the model and of `inner`. While no round is pending."""
+        if self.is_pending:
+            raise FailedPrecondition(
+                "state_dict: a round is under way; call flush() at all sites, or take it between two rounds"
+            )
+        return {
+            "steps": [self.local_step, self.outer_step],
+            "fragments": [
+                {"begin": [each.detach().clone() for each in fragment.begin], "optimizer": fragment.optimizer.state_dict()}
+                for fragment in self.fragments
+            ],
+        }
+
+    @torch.no_grad()
+    def load_state_dict(self, state: Dict[str, Any]) -> None:
+        """Sets it, at all sites alike; the model's own state is loaded after this has been made."""
+        self.local_step, self.outer_step = state["steps"]
+        for fragment, saved in zip(self.fragments, state["fragments"]):
+            for begin, value in zip(fragment.begin, saved["begin"]):
+                begin.copy_(value)
+            fragment.optimizer.load_state_dict(saved["optimizer"])
+
+    def __reduce__(self) -> Any:
+        raise FailedPrecondition(
+            f"{type(self).__name__}: it cannot be copied, as it holds a session; copy the model and the optimizer, and save what "
+            "the sites have alike by a State or state_dict()"
+        )
 
 
 class StreamingDiLoCo(DiLoCo):
@@ -340,7 +398,7 @@ class HFA(LocalSGD):
         workers = dist.get_world_size(self._group)
         for fragment in self.fragments:
             for each in fragment.parameters:
-                dist.all_reduce(each.div_(workers), group=self._group)
+                dist.all_reduce(numbers_of(each.div_(workers)), group=self._group)
 
 
 def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module]]) -> List[List[Named]]:
@@ -407,18 +465,21 @@ def _check(sync_every: int, fragments: int, delay: int, alpha: float) -> None:
         raise InvalidArgument(f"fragment_update_alpha: expected 0 to below 1, got {alpha}")
 
 
-def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], None]) -> None:
-    """Calls `function` after each step of an optimizer."""
-    if hasattr(optimizer, "register_step_post_hook"):
-        optimizer.register_step_post_hook(lambda *_: function())
-        return
+def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], None]) -> Callable[[], None]:
+    """Calls `function` after each step of an optimizer, until what it returns is called."""
+    # What wraps an optimizer, as accelerate does, may have the one and not the other.
+    if hasattr(optimizer, "register_step_post_hook") and hasattr(optimizer, "_optimizer_step_post_hooks"):
+        return optimizer.register_step_post_hook(lambda *_: function()).remove
     # As the learning rate schedulers of torch do: on this one object, as a method, and marked as theirs where it is.
     step = optimizer.step
+    called = [function]
 
     @functools.wraps(step)
     def step_and_call(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
         result = step(*arguments, **named)
-        function()
+        for each in called:
+            each()
         return result
 
     setattr(optimizer, "step", types.MethodType(step_and_call, optimizer))
+    return called.clear

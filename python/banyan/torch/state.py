@@ -10,10 +10,12 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 import torch
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import FailedPrecondition, InvalidArgument, NotFound
 from ..session import Session
+from .._ticket import Seconds
 from ._copies import copy_where_it_differs, mirror_of
-from ._optimizers import NUMBERS, SharedOptimizer, states_of
+from ._groups import plain_name, unwrapped
+from ._optimizers import NUMBERS, SharedOptimizer, set_settings, settings_of, states_of
 from ._parts import Part, Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from .diloco import DiLoCo
 
@@ -37,35 +39,38 @@ class State:
     A worker that asks for the state makes the others wait in `advance` until it has it; what lies on a GPU is copied to
     the host then, and not otherwise. Optimizers have tensors and numbers in their state, and steps without a closure.
 
+    Several models, as GAN have, are of one state: `model`, `optimizer`, `outer` and `scheduler` may be lists.
+
     Models in parts: as with `attach`, all processes that hold one make a state, with None as `job` in all but the first,
     and with the same `shard_group` and `shapes`. The state is gathered in the first one's memory when somebody asks for it.
     """
 
     def __new__(
-        cls, job: Optional[Session] = None, *, model: torch.nn.Module, shard_group: Any = None, **_: Any
+        cls, job: Optional[Session] = None, *, model: Any, shard_group: Any = None, **_: Any
     ) -> "State":
-        is_cut = cls is State and (shard_group is not None or shard_group_of(model) is not None)
+        is_cut = cls is State and (shard_group is not None or shard_group_of(_joined(model)) is not None)
         return super().__new__(ShardedState if is_cut else cls)
 
     def __init__(
-        self, job: Optional[Session], *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
-        outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0, shard_group: Any = None,
-        shapes: Optional[Shapes] = None,
+        self, job: Optional[Session], *, model: Any, optimizer: Any = None, outer: Any = None, scheduler: Any = None,
+        step: int = 0, shard_group: Any = None, shapes: Optional[Shapes] = None,
     ) -> None:
         self._begin(required(job), scheduler, step)
-        self._outer = outer
-        if optimizer is not None:
-            self.optimizers.append(optimizer)
+        self._outers = _listed(outer)
+        for each in self._outers:
+            _refuse_busy(each)
+        self.optimizers = _listed(optimizer)
         for each in self.optimizers:
             for attachment in list(self._job._attachments):
                 attachment.watch(each)
-        self._optimizers = [SharedOptimizer(each) for each in _optimizers_of(optimizer, outer)]
-        self._add_tensors(model)
+        outers = [fragment.optimizer for each in self._outers for fragment in each.fragments]
+        self._optimizers = [SharedOptimizer(each) for each in outers or self.optimizers]
+        self._add_tensors(_joined(model))
         for number, each in enumerate(self._optimizers):
             self._parts.update({f"optimizer/{number}/{name}": part for name, part in each.parts.items()})
         self._encode()
 
-    def sync(self, timeout: Optional[float] = None) -> bool:
+    def sync(self, timeout: Optional[Seconds] = None) -> bool:
         """Takes the others' state, if there is one; returns whether there was. Once, before training.
 
         Raises DataLoss where the job has trained, and all that had its state are gone: begin another job then.
@@ -76,10 +81,10 @@ class State:
         self._decode()
         return True
 
-    def advance(self, timeout: Optional[float] = None) -> None:
+    def advance(self, timeout: Optional[Seconds] = None) -> None:
         """Counts a step that is done. While an outer gradient is under way nobody can be given the state."""
         self.step += 1
-        if self._outer is not None and self._outer.is_pending:
+        if any(each.is_pending for each in self._outers):
             return
         if self._of_first(lambda: self._job.boundary_is_held()):
             self._encode()
@@ -89,9 +94,10 @@ class State:
         """Returns what a call gives in the process that has the session."""
         return call()
 
-    def _fetch(self, timeout: Optional[float]) -> bool:
+    def _fetch(self, timeout: Optional[Seconds]) -> bool:
         """Takes the others' parts; returns whether there were any."""
         self._job.share_state(self._parts)
+        self._is_shared = True
         try:
             self._job.fetch_state(timeout)
         except NotFound:
@@ -103,23 +109,28 @@ class State:
         self.begun = step  # the step at which this worker began, or the one did that has given it the state
         self.optimizers: List[torch.optim.Optimizer] = []
         self._job: Any = job
+        self._is_shared = False
         if job is not None:
+            if job._training_state is not None and job._training_state._is_shared:
+                raise FailedPrecondition(
+                    "State: this session has one already; give that all models: State(job, model=[one, other], optimizer=[...])"
+                )
             job._training_state = self
-        self._outer: Optional[DiLoCo] = None
-        self._scheduler = scheduler
+        self._outers: List[DiLoCo] = []
+        self._schedulers = _listed(scheduler)
         self._facts = bytearray(_FACTS_BYTES)
         self._parts: Dict[str, Any] = {"facts": self._facts}
         # Where a tensor of the state is now, and the memory that others read, which may be the same.
         self._shared: List[Tuple[Callable[[], torch.Tensor], torch.Tensor]] = []
 
     def _add_tensors(self, model: torch.nn.Module) -> None:
-        if self._outer is None:
+        if not self._outers:
             for name, _ in model.named_parameters():
-                self._add(f"model/{name}", functools.partial(model.get_parameter, name))
+                self._add(f"model/{plain_name(name)}", functools.partial(model.get_parameter, name))
             for name, _ in model.named_buffers():
-                self._add(f"model/{name}", functools.partial(model.get_buffer, name))
+                self._add(f"model/{plain_name(name)}", functools.partial(model.get_buffer, name))
         else:
-            for fragment in self._outer.fragments:
+            for fragment in [each for outer in self._outers for each in outer.fragments]:
                 for i, tensor in enumerate(fragment.begin):
                     self._add(f"{fragment.key}/{i}", lambda tensor=tensor: tensor)
 
@@ -133,11 +144,11 @@ class State:
         self._parts[name] = tensor
 
     def _encode_facts(self) -> None:
-        facts: Dict[str, Any] = {"step": self.step, "begun": self.begun, "groups": [each.settings() for each in self._optimizers]}
-        if self._scheduler is not None:
-            facts["scheduler"] = self._scheduler.state_dict()
-        if self._outer is not None:
-            facts["outer"] = [self._outer.local_step, self._outer.outer_step]
+        facts: Dict[str, Any] = {
+            "step": self.step, "begun": self.begun, "groups": [each.settings() for each in self._optimizers],
+            "schedulers": [each.state_dict() for each in self._schedulers],
+            "outers": [[each.local_step, each.outer_step, settings_of(each.inner)] for each in self._outers],
+        }
         text = json.dumps(_plain("state", facts)).encode()
         if len(text) > len(self._facts):
             raise InvalidArgument(f"the settings of optimizers and scheduler take {len(text)} bytes of {len(self._facts)}")
@@ -158,11 +169,12 @@ class State:
         for optimizer, settings in zip(self._optimizers, facts["groups"]):
             optimizer.decode(settings)
         self._decode_tensors()
-        if self._scheduler is not None:
-            self._scheduler.load_state_dict(facts["scheduler"])
-        if self._outer is not None:
-            self._outer.local_step, self._outer.outer_step = facts["outer"]
-            for fragment in self._outer.fragments:
+        for scheduler, told in zip(self._schedulers, facts["schedulers"]):
+            scheduler.load_state_dict(told)
+        for outer, (local_step, outer_step, settings) in zip(self._outers, facts["outers"]):
+            outer.local_step, outer.outer_step = local_step, outer_step
+            set_settings(outer.inner, settings)
+            for fragment in outer.fragments:
                 fragment.load()
 
     def _decode_tensors(self) -> None:
@@ -170,10 +182,25 @@ class State:
             copy_where_it_differs(shared, get())
 
 
-def _optimizers_of(optimizer: Optional[torch.optim.Optimizer], outer: Optional[DiLoCo]) -> List[torch.optim.Optimizer]:
-    if outer is not None:
-        return [fragment.optimizer for fragment in outer.fragments]
-    return [optimizer] if optimizer is not None else []
+def _listed(given: Any) -> List[Any]:
+    return [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def _joined(model: Any) -> torch.nn.Module:
+    models = [unwrapped(each) for each in _listed(model)]
+    return models[0] if len(models) == 1 else torch.nn.ModuleList(models)
+
+
+def _refuse_busy(outer: DiLoCo) -> None:
+    """Refuses local updates of which some fragment is always under way: nobody could be given the state."""
+    every, count = outer.sync_every, len(outer.fragments)
+    starts = [i * every // count for i in range(count)] + [every]
+    longest = max(after - before for before, after in zip(starts, starts[1:]))
+    if outer.delay >= longest:
+        raise InvalidArgument(
+            f"State: expected fragment_sync_delay below {longest}, the steps between two of {count} fragments in sync_every={every}, "
+            f"got {outer.delay}: something would always be under way, and nobody could come late"
+        )
 
 
 def _plain(where: str, value: Any) -> Any:
@@ -238,12 +265,14 @@ class ShardedState(State):
     """
 
     def __init__(
-        self, job: Optional[Session], *, model: torch.nn.Module, optimizer: Optional[torch.optim.Optimizer] = None,
-        outer: Optional[DiLoCo] = None, scheduler: Any = None, step: int = 0, shard_group: Any = None,
-        shapes: Optional[Shapes] = None,
+        self, job: Optional[Session], *, model: Any, optimizer: Any = None, outer: Any = None, scheduler: Any = None,
+        step: int = 0, shard_group: Any = None, shapes: Optional[Shapes] = None,
     ) -> None:
+        model = _joined(model)
         if outer is not None:
             raise InvalidArgument("outer: expected none, as local updates are of models in one piece; give the optimizer")
+        if len(_listed(optimizer)) > 1:
+            raise InvalidArgument("optimizer: expected one for a model in parts, got a list")
         self._site = Site(shard_group if shard_group is not None else shard_group_of(model))
         self._cuts: List[_Cut] = []
         self._buffers = [each for _, each in model.named_buffers() if each.numel() > 0]
@@ -256,7 +285,7 @@ class ShardedState(State):
         if self._site.rank == 0:
             for name, _ in model.named_buffers():
                 self._add(f"model/{name}", functools.partial(model.get_buffer, name))
-        self._optimizers = [] if optimizer is None else [_CutOptimizer(self, optimizer)]
+        self._optimizers = [_CutOptimizer(self, each) for each in _listed(optimizer)]
         self._batches = _batches(self._cuts)
         self._encode()
 
