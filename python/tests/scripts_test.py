@@ -335,13 +335,13 @@ class LocalUpdatesTest(Case):
         self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
 
     def test_data_that_ends_earlier_at_one_site(self):
-        for kind in bt.LocalSGD, bt.DiLoCo:
+        for kind in bt.LocalSGD, bt.DiLoCo, streaming:
             for weighted in False, True:
                 outcomes = on_sites(lambda session, number: train_local(
                     session, number, kind, ends=10 if number else 3, joins=True, weighted=weighted
                 ))
                 self.expect_like([each[0] for each in outcomes], outcomes[0][0])
-                self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
+                self.assertEqual([each[1:] for each in outcomes], [(13, 6) if kind is streaming else (12, 3)] * 2)
 
     def test_what_one_site_alone_has_in_the_end_is_told(self):
         with self.assertLogs("banyan", "WARNING") as told:
@@ -412,6 +412,11 @@ class LocalUpdatesTest(Case):
         self.assertEqual([each[1:] for each in outcomes], [(12, 3)] * 2)
         for said in on_sites(lambda session, number: train_local(session, number, bt.LocalSGD, joins=True), more="aggregation: {quorum: 0.5}"):
             self.assertRegex(str(said), "join: expected a job that counts all workers")
+
+
+def streaming(session, model, inner, **options):
+    parts = [model.first, model.last]
+    return bt.StreamingDiLoCo(session, model, inner, fragments=parts, fragment_sync_delay=1, fragment_update_alpha=0, **options)
 
 
 def fail(gradient):

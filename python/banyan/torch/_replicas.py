@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-import struct
+import re
 import zlib
 from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -20,6 +20,7 @@ _SLOTS = 61  # for sites that differ; two that share one are told as their numbe
 _NAME_BYTES = 40
 _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
 # How an optimizer computes, and not what.
+_ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of functions and other objects
 _WAYS = {"params", "lr", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
 
 
@@ -82,42 +83,42 @@ class Replicas:
 
         Nothing where they only cannot all tell the same parts.
         """
-        digests, values = digests_of(parts), [math.nan if part.value is None else float(part.value) for part in parts]
-        name = f"{self._job.node}/{self._job.worker}".encode()[:_NAME_BYTES].ljust(_NAME_BYTES)
-        count = len(parts)
-        own = torch.tensor([*name, *digests, *struct.unpack(f"{count}q", struct.pack(f"{count}d", *values))])
-        lowest = self._job.init(f"{self._key}-parted/{round}", own, timeout=timeout).tolist()
-        theirs = lowest[_NAME_BYTES : _NAME_BYTES + count]
-        differing = [i for i, (digest, other) in enumerate(zip(digests, theirs)) if digest != other and digest and other]
+        digests = digests_of(parts)
+        values = torch.tensor([math.nan if part.value is None else float(part.value) for part in parts], dtype=torch.float64)
+        name = list(f"{self._job.node}/{self._job.worker}".encode()[:_NAME_BYTES].ljust(_NAME_BYTES))
+        own = torch.cat([torch.tensor([*name, *digests]), values.view(torch.int64)])
+        lowest = self._job.init(f"{self._key}-parted/{round}", own, timeout=timeout)
+        lowest_name, theirs, agreed = lowest.split([_NAME_BYTES, len(parts), len(parts)])
+        differing = [i for i, (one, other) in enumerate(zip(digests, theirs.tolist())) if one != other and one and other]
         # One row for the number of workers that speak, which is 1 in a mean, and one for each slot of sites that differ.
         told = torch.zeros(_SLOTS + 1, _NAME_BYTES + 3, dtype=torch.float64)
-        told[0, 0] = float(lowest[:_NAME_BYTES] == list(name))
+        told[0, 0] = float(lowest_name.tolist() == name)
         if differing:
-            first = differing[0]
-            told[1 + zlib.crc32(name) % _SLOTS] = torch.tensor([1, first, 0 if math.isnan(values[first]) else values[first], *name], dtype=torch.float64)
+            row = [1, differing[0], values[differing[0]].nan_to_num().item(), *name]
+            told[1 + zlib.crc32(bytes(name)) % _SLOTS] = torch.tensor(row, dtype=torch.float64)
         key = f"{self._key}-told/{round}"
         self._job.init(key, torch.zeros_like(told), timeout=timeout)
         self._job.push_pull(key, told, out=told).wait(timeout)
-        rows = [row for row in (told[1:] / told[0, 0]).tolist() if row[0] > 0.5]
-        if not rows:
+        rows = told[1:] / told[0, 0]
+        rows = rows[rows[:, 0] > 0.5]
+        if len(rows) == 0:
             _log.warning(
                 "%s: replicas are compared no more, as not all sites tell the same: report(), watch() or a State of the optimizer "
                 "at all of them, or at none", what,
             )
             return None
-        first = min([int(0.5 + row[1]) for row in rows if row[0] < 1.5], default=0)
-        is_told = values[first] == values[first]
+        counts, firsts = rows[:, :2].round().int().t().tolist()
+        first = min((each for each, count in zip(firsts, counts) if count == 1), default=0)
+        has_value = not values[first].isnan()
         sites = [
-            f"{int(0.5 + row[0])} more" if row[0] > 1.5
-            else _site_of(row[3:], row[2] if is_told and int(0.5 + row[1]) == first else None)
-            for row in rows
+            f"{count} more" if count > 1 else _site_of(row[3:], row[2].item() if has_value and each == first else None)
+            for count, each, row in zip(counts, firsts, rows)
         ]
-        agreed = struct.unpack("d", struct.pack("q", lowest[_NAME_BYTES + count + first]))[0]
         return FailedPrecondition(
             f"{what}: replicas have parted by round {round}: {', '.join(sites)} differ from "
-            f"{_site_of(lowest[:_NAME_BYTES], agreed if is_told else None)}, first in {parts[first].name}. Look at "
-            f"{parts[first].advice}. Sites whose processors round differently part as well: check_every=0 (check=False of local "
-            "updates), at all sites alike, leaves them to that"
+            f"{_site_of(lowest_name, agreed.view(torch.float64)[first].item() if has_value else None)}, first in "
+            f"{parts[first].name}. Look at {parts[first].advice}. Sites whose processors round differently part as well: "
+            "check_every=0 (check=False of local updates), at all sites alike, leaves them to that"
         )
 
 
@@ -152,7 +153,7 @@ def parts_of(
             rates.append(float(group["lr"]))
             for name, value in sorted(group.items()):
                 if name not in _WAYS:
-                    told += [name, value.item() if isinstance(value, torch.Tensor) else str(value)]
+                    told += [name, value.item() if isinstance(value, torch.Tensor) else _ADDRESS.sub("", str(value))]
     begun = [] if state is None else [state.begun]
     steps = [state["step"] for state in (states.get(id(each), {}) for _, each in named) if "step" in state]
     parts = [
@@ -209,6 +210,6 @@ def _sum_of_bits(tensor: torch.Tensor) -> torch.Tensor:
     return (flat if flat.data_ptr() % 8 == 0 and flat.storage_offset() * size % 8 == 0 else flat.clone()).view(torch.int64).sum()
 
 
-def _site_of(name: List[float], value: Optional[float] = None) -> str:
-    node, _, worker = bytes(int(0.5 + each) for each in name).decode(errors="replace").strip().rpartition("/")
+def _site_of(name: torch.Tensor, value: Optional[float] = None) -> str:
+    node, _, worker = bytes(name.double().round().int().tolist()).decode(errors="replace").strip().rpartition("/")
     return (node if worker == "0" else f"{node} (worker {worker})") + ("" if value is None else f" ({value:.10g})")

@@ -85,7 +85,7 @@ def attach(
     group = shard_group if shard_group is not None else shard_group_of(model)
     if group is not None:
         return ShardedAttachment(
-            job, model, group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes,
+            job, unwrapped(model), group, key_mb=key_mb, name=name, weighted=weighted, low_bit=low_bit, shapes=shapes,
             check_every=check_every, timeout=timeout,
         )
     return Attachment(
