@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "bench/result_table.h"
 #include "topology/network_view.h"
-#include "topology/samples/overlay_families.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_format.h"
 #include "compression/codec.h"
 #include "compression/codec_registry.h"
-#include "compression/kernels/not_finite.h"
+#include "compression/kernels/vector_math.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compression/kernels/lane_sums.h"
+#include "compression/kernels/vector_math.h"
 #include "compression/prune.h"
 #include "core/check.h"
 #include "proto/compression/ratio_numbers.h"

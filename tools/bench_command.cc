@@ -27,9 +27,8 @@
 #include "tools/loopback_benchmark.h"
 #include "tools/precision_benchmark/precision_options.h"
 #include "tools/reports/progress_bar.h"
-#include "tools/wan_benchmark/bench_wan_command.h"
 #include "topology/overlay/overlay_yaml.h"
-#include "topology/samples/overlay_families.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

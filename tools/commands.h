@@ -57,6 +57,9 @@ int SimFaultsCommand(absl::Span<const std::string> arguments, std::ostream& out,
 int SimFiguresCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 // Runs the benchmarks.
 int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// One of them, `bench wan`: Banyan and what people would use instead, on the same emulated WAN, one after the other. 0
+// when every contender has a result.
+int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 // Emulates a WAN on this machine.
 int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "core/ids.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/planner.h"
@@ -30,6 +31,10 @@ absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& 
 // change. Elsewhere those of the auxiliary paths change, which have none beside packed trees for a model. Its
 // trees and paths stay, and its rates and round time are set (ValueOn).
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy);
+
+// All nodes, from the hub whose star promises the highest rate to the one with the lowest. FAILED_PRECONDITION when the
+// nodes are not connected.
+absl::StatusOr<std::vector<NodeId>> HubsByRate(const NetworkView& view);
 
 }  // namespace banyan
 

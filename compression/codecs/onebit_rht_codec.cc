@@ -11,9 +11,9 @@
 #include "compression/codecs/frame_check.h"
 #include "compression/codecs/one_frame_codec.h"
 #include "compression/kernels/hadamard.h"
-#include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_bits.h"
 #include "compression/kernels/sign_layout.h"
+#include "compression/kernels/vector_math.h"
 #include "core/buffer.h"
 
 namespace banyan {
@@ -74,7 +74,7 @@ float DecodeRow(const Row& row, const uint8_t* scale_bytes, const uint8_t* signs
 // Elements are cut into rows of 32,768. What is left over is cut into rows of the largest power of two that fits, down
 // to 1,024. At last comes one row of the next power of two, filled up with zeros. Each row x of n is turned into
 // y = H D x (hadamard.h, key KeyOfBlock(seed, row)), n times longer in square norm than x. The frame, little-endian:
-// the seed as uint64; a float32 scale f = ||x||^2 / ||y||_1 per row, summed as in lane_sums.h; then for each row the
+// the seed as uint64; a float32 scale f = ||x||^2 / ||y||_1 per row, summed as in vector_math.h; then for each row the
 // signs of y in the order of sign_bits.h, zero bits after the last. An element is that of D H f sign(y). In the words
 // of the paper, with the rotation Rx = y / sqrt(n), its scale is S = ||x||^2 / ||Rx||_1 = sqrt(n) f.
 //

@@ -39,7 +39,7 @@ float ScaleAt(const uint8_t* bytes) {
 // magnitude of its block, which of all scales leaves the smallest error (scaled signSGD, Karimireddy et al. 2019).
 //
 // Frame, little-endian: a float32 scale per block; then the signs of all elements in the order of sign_bits.h, with
-// zero bits after the last. The mean is the sum of lane_sums.h over the number of elements, rounded to float32.
+// zero bits after the last. The mean is the sum of vector_math.h over the number of elements, rounded to float32.
 //
 // Biased, so it wants error feedback: large elements shrink, small ones grow. Normalized mean squared error:
 // 1 - E[|x|]^2 / E[x^2], which is 1 - 2/pi = 0.363 for Gaussian values and 0.5 for Laplace; never more than 1 - 1/1024.

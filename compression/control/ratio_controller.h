@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/check.h"
+#include "proto/compression/compression_config.h"
+#include "proto/compression/ratio_config.h"
 #include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
@@ -61,6 +65,15 @@ class FixedController : public RatioController {
  private:
   double ratio_;
 };
+
+// ---- the controller that a configuration asks for (ratio_controller_factory.cc) ----
+
+// A controller that has seen no round. INVALID_ARGUMENT as CheckRatioControllerConfig.
+absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const RatioControllerConfig& config);
+
+// The controller of a rule: its numbers over the defaults. INVALID_ARGUMENT names the number. A rule that was read from
+// the file or the wire (proto/compression/compression_check.h) always has one; with a dense codec nobody asks it.
+absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const CompressionRule& rule);
 
 }  // namespace banyan
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "compression/control/ratio_controller_factory.h"
+#include "compression/control/ratio_controller.h"
 #include "core/random.h"
 #include "proto/compression/ratio_numbers.h"
 

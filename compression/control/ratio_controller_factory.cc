@@ -1,5 +1,3 @@
-#include "compression/control/ratio_controller_factory.h"
-
 #include "compression/control/budget_controller.h"
 #include "compression/control/delay_adaptive_controller.h"
 #include "compression/control/netsense_controller.h"

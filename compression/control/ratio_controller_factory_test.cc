@@ -1,5 +1,3 @@
-#include "compression/control/ratio_controller_factory.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compression/control/ratio_controller.h"
 #include "core/random.h"
 #include "proto/compression/ratio_numbers.h"
 

@@ -6,8 +6,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "compression/counts/vote_values.h"
-#include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_layout.h"
+#include "compression/kernels/vector_math.h"
 #include "core/check.h"
 
 namespace banyan {

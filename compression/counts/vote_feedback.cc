@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "compression/counts/vote_values.h"
-#include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_layout.h"
 #include "compression/kernels/vector_math.h"
 #include "core/check.h"

@@ -132,8 +132,8 @@ struct TransformAcrossKernel {
   }
 };
 
-// The scale of each row, its sums in the order of lane_sums.h: the first sixteen threads have the lanes of the squares
-// of the values, the others those of the magnitudes of the transformed row. Blocks: one for each row.
+// The scale of each row, its sums in the order of vector_math.h: the first sixteen threads have the lanes of the
+// squares of the values, the others those of the magnitudes of the transformed row. Blocks: one for each row.
 struct ScaleRowsKernel {
   static constexpr int kThreads = 2 * kLaneCount;
   static constexpr int kSteps = 2;

@@ -42,7 +42,7 @@ BANYAN_KERNEL_BODY uint32_t SignAt(const uint8_t* bits, int64_t elements, int64_
 }
 
 // Scales and signs of all blocks. A thread has a lane of a block: its part of the sum comes in the order of
-// lane_sums.h. Blocks: one for each kBlocks blocks of signs.
+// vector_math.h. Blocks: one for each kBlocks blocks of signs.
 struct EncodeSignsKernel {
   static constexpr int kThreads = 256;
   static constexpr int kSteps = 2;

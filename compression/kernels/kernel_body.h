@@ -28,7 +28,7 @@ inline constexpr int64_t kLanes = 16;
 
 inline constexpr uint32_t kSignBit = 0x80000000;
 
-// The sum of all lanes in the order of lane_sums.h. Overwrites them.
+// The sum of all lanes in the order of vector_math.h. Overwrites them.
 BANYAN_KERNEL_BODY double TotalOfLanes(double* lanes) {
   for (int64_t width = kLanes / 2; width > 0; width /= 2) {
     for (int64_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];

@@ -1,14 +1,14 @@
 #include <cmath>
 #include <vector>
 
-#include "compression/kernels/lane_sums.h"
+#include "compression/kernels/vector_math.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 
 namespace banyan {
 namespace {
 
-// In the order that lane_sums.h describes, one addition at a time.
+// In the order that vector_math.h describes, one addition at a time.
 double InOrder(const std::vector<float>& values) {
   volatile double sums[16] = {};
   for (size_t i = 0; i < values.size(); ++i) sums[i % 16] = sums[i % 16] + static_cast<double>(values[i]) * values[i];

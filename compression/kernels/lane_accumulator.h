@@ -1,4 +1,4 @@
-// The partial sums of lane_sums.h, for bodies of kernels that do something else with the same elements.
+// The partial sums of vector_math.h, for bodies of kernels that do something else with the same elements.
 #ifndef BANYAN_COMPRESSION_KERNELS_LANE_ACCUMULATOR_H_
 #define BANYAN_COMPRESSION_KERNELS_LANE_ACCUMULATOR_H_
 

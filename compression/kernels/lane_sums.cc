@@ -1,11 +1,10 @@
-#include "compression/kernels/lane_sums.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 
 #include "compression/kernels/lane_accumulator.h"
+#include "compression/kernels/vector_math.h"
 
 namespace banyan {
 namespace {

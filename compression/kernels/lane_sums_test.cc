@@ -1,9 +1,8 @@
-#include "compression/kernels/lane_sums.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "compression/kernels/vector_math.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 

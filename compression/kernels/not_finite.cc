@@ -1,11 +1,10 @@
-#include "compression/kernels/not_finite.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstring>
 
 #include "compression/kernels/kernel_body.h"
+#include "compression/kernels/vector_math.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -1,10 +1,9 @@
-#include "compression/kernels/not_finite.h"
-
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "compression/kernels/vector_math.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -16,7 +16,7 @@
 
 namespace banyan {
 
-// Writes SignBytes(values.size()) bytes and returns the sum of the magnitudes, which has the order of lane_sums.h.
+// Writes SignBytes(values.size()) bytes and returns the sum of the magnitudes, which has the order of vector_math.h.
 // Zeros and not-a-numbers have signs like any other.
 double PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path = BestKernelPath());
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "compression/kernels/lane_sums.h"
+#include "compression/kernels/vector_math.h"
 #include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 

@@ -153,7 +153,7 @@ struct Dequantizing {
   };
 };
 
-// The lanes are those of lane_sums.h.
+// The lanes are those of vector_math.h.
 template <typename Meaning>
 struct Correlating {
   template <int kWidth>

@@ -95,7 +95,8 @@ void QuantizeEmbedded(absl::Span<const float> row, const QuantizerScale& scale, 
 void DequantizeEmbedded(absl::Span<const uint32_t> codes, int bits, float greatest, absl::Span<float> row,
                         KernelPath path = BestKernelPath());
 
-// Returns the sum of row[i] times what codes[i] stands for, as DequantizeEmbedded has it, in the order of lane_sums.h.
+// Returns the sum of row[i] times what codes[i] stands for, as DequantizeEmbedded has it, in the order of
+// vector_math.h.
 double CorrelateEmbedded(absl::Span<const uint32_t> codes, int bits, float greatest, absl::Span<const float> row,
                          KernelPath path = BestKernelPath());
 

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_format.h"
 #include "compression/codecs/frame_check.h"
-#include "compression/kernels/lane_sums.h"
 #include "compression/kernels/sign_bits.h"
+#include "compression/kernels/vector_math.h"
 #include "compression/trimmable/level_bits.h"
 
 namespace banyan {

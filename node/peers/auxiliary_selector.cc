@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/bandwidth_delay.h"
 #include "core/buffer.h"
+#include "core/units.h"
 #include "node/chunk_size.h"
 
 namespace banyan {

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 #include "absl/time/time.h"
-#include "core/bandwidth_delay.h"
 #include "core/buffer.h"
+#include "core/units.h"
 #include "node/chunk_size.h"
 
 namespace banyan {

@@ -6,7 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "compression/compression_rules.h"
-#include "compression/control/ratio_controller_factory.h"
+#include "compression/control/ratio_controller.h"
 #include "compression/element_types.h"
 #include "compression/netsense_encoding.h"
 #include "core/check.h"

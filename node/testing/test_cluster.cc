@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "compression/kernels/not_finite.h"
+#include "compression/kernels/vector_math.h"
 #include "core/check.h"
 #include "proto/testing/read_back.h"
 

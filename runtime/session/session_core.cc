@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "compression/kernels/not_finite.h"
+#include "compression/kernels/vector_math.h"
 #include "core/time.h"
 #include "posix/process_limits.h"
 #include "posix/steady_clock.h"

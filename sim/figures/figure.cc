@@ -24,7 +24,7 @@
 #include "topology/overlay/yaml_slots.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
-#include "topology/samples/overlay_families.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -17,7 +17,7 @@
 //
 // Settings: planner, roots, root, shares, awareness, estimator, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
-// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/samples/overlay_families.h), told
+// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/samples/sample_networks.h), told
 // (rates, none, wrong, nodes: of the links; who is told the nodes has a path between every two, and knows no cap),
 // variant (a name for several settings at once, see `variants`).
 #ifndef BANYAN_SIM_FIGURES_FIGURE_H_

@@ -2,7 +2,7 @@
 
 #include "sim/figures/figure.h"
 #include "topology/packing/rate_bound.h"
-#include "topology/samples/overlay_families.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

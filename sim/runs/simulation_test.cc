@@ -7,7 +7,7 @@
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/planner_factory.h"
-#include "topology/samples/mesh_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "core/check.h"
-#include "topology/hub_order.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

@@ -8,7 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "core/bandwidth_delay.h"
+#include "core/units.h"
 #include "tools/doctor/tcp_address.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "tools/wan_benchmark/bench_wan_command.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
+#include <ostream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -18,6 +18,7 @@
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "tools/command_line.h"
+#include "tools/commands.h"
 #include "tools/emulated_wan.h"
 #include "tools/flag_values.h"
 #include "tools/reports/gnuplot_run.h"
@@ -25,10 +26,10 @@
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_run.h"
 #include "tools/wan_benchmark/wan_report.h"
-#include "topology/hub_order.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
+#include "topology/planner_factory.h"
 #include "wan/emulator.h"
 
 namespace banyan {

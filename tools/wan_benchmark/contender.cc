@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "topology/hub_order.h"
 #include "topology/overlay/did_you_mean.h"
+#include "topology/planner_factory.h"
 #include "wan/hop_routes.h"
 
 namespace banyan {

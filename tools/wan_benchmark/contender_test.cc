@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "topology/hub_order.h"
+#include "topology/planner_factory.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -18,9 +18,7 @@
 #include "topology/fit/price_fit.h"
 #include "topology/fit/share_rounding.h"
 #include "topology/packing/packed_planner.h"
-#include "topology/packing/tree_extension.h"
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/policy_check.h"
 

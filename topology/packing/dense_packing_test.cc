@@ -10,7 +10,6 @@
 #include "topology/packing/packed_planner.h"
 #include "topology/packing/price_bound.h"
 #include "topology/policy_check.h"
-#include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

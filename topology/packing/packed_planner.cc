@@ -18,10 +18,8 @@
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
 #include "topology/packing/priced_packing.h"
-#include "topology/packing/tree_extension.h"
 #include "topology/packing/tree_packing.h"
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/policy_check.h"
 

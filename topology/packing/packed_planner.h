@@ -27,6 +27,17 @@ absl::StatusOr<Policy> PlanPacked(const NetworkView& view, const PlannerConfig& 
 absl::StatusOr<std::vector<Policy>> PlanPackedEach(const NetworkView& view, const PlannerConfig& config,
                                                    absl::Span<const double> spare_parts);
 
+// ---- trees in use, for the same overlay after nodes have joined or gone (tree_extension.cc) ----
+
+// Returns `trees` with every node of `view` that they lack as a leaf, so that their rate falls only where the new
+// nodes' own links are too slow. Each tree takes the link that is then the least loaded for its capacity, those with
+// the largest shares first. Trees that hold nodes of no view, and those that a new node has no link with, are left out.
+std::vector<Tree> ExtendTrees(const std::vector<Tree>& trees, const NetworkView& view);
+
+// Returns `trees` without the nodes that `view` lacks: who hung on one hangs on the next one towards the root, by a
+// link or a route. Trees whose root is gone are left out.
+std::vector<Tree> PruneTrees(const std::vector<Tree>& trees, const NetworkView& view);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_

@@ -6,7 +6,6 @@
 #include "topology/evaluation/simple_bound.h"
 #include "topology/packing/dense_packing.h"
 #include "topology/packing/packed_trees.h"
-#include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -5,7 +5,6 @@
 #include "topology/evaluation/simple_bound.h"
 #include "topology/packing/price_bound.h"
 #include "topology/packing/price_search.h"
-#include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -1,5 +1,3 @@
-#include "topology/packing/tree_extension.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -7,6 +5,7 @@
 #include <optional>
 
 #include "core/ids.h"
+#include "topology/packing/packed_planner.h"
 
 namespace banyan {
 namespace {

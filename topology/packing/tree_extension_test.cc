@@ -1,5 +1,3 @@
-#include "topology/packing/tree_extension.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
@@ -7,7 +5,6 @@
 
 #include "topology/packing/packed_planner.h"
 #include "topology/policy_check.h"
-#include "topology/samples/mesh_networks.h"
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

@@ -4,7 +4,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 
 namespace banyan {
 

@@ -5,7 +5,6 @@
 
 #include "absl/status/status.h"
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/policy_check.h"
 

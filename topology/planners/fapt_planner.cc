@@ -5,7 +5,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 #include "topology/planners/route_table.h"
 #include "topology/planners/shortest_paths.h"
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 
 namespace banyan {
 namespace {

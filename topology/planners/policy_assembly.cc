@@ -1,5 +1,3 @@
-#include "topology/planners/policy_assembly.h"
-
 #include <map>
 #include <set>
 #include <string>
@@ -8,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "topology/evaluation/policy_value.h"
 #include "topology/evaluation/simple_bound.h"
+#include "topology/planners/planners.h"
 #include "topology/planners/route_table.h"
 
 namespace banyan {

@@ -1,5 +1,4 @@
 #include "topology/planners/planners.h"
-#include "topology/planners/policy_assembly.h"
 
 namespace banyan {
 

@@ -1,5 +1,3 @@
-#include "topology/samples/mesh_networks.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -8,6 +6,7 @@
 #include "core/check.h"
 #include "core/random.h"
 #include "core/units.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -1,8 +1,8 @@
-#include "topology/samples/mesh_networks.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
+
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,3 @@
-#include "topology/samples/overlay_families.h"
-
 #include "topology/samples/sample_networks.h"
 
 namespace banyan {

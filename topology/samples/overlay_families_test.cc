@@ -1,9 +1,9 @@
-#include "topology/samples/overlay_families.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
+
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -1,9 +1,11 @@
-// Networks for tests and benchmarks: small ones whose best rates are known, the nine data centres of the demo, the
-// overlays on which planners are compared, and random ones. Pure functions.
+// Networks for tests and benchmarks: small ones whose best rates are known, the nine data centres of the demo, random
+// ones, full meshes, and the overlays on which planners are compared. Pure functions.
 #ifndef BANYAN_TOPOLOGY_SAMPLES_SAMPLE_NETWORKS_H_
 #define BANYAN_TOPOLOGY_SAMPLES_SAMPLE_NETWORKS_H_
 
 #include <cstdint>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "topology/network_view.h"
@@ -48,6 +50,40 @@ NetworkView WithCaps(const NetworkView& view, double up_mbps, double down_mbps);
 
 // A connected network of random links between 20 and 155 Mbit/s per direction, each node having about `degree` of them.
 NetworkView RandomNetwork(int nodes, int degree, uint64_t seed);
+
+// ---- full meshes with invented rates: every two nodes have a link (mesh_networks.cc) ----
+
+enum class MeshRates {
+  kEqual,       // 100 Mbit/s
+  kUneven,      // 20 to 155 Mbit/s per direction
+  kByDistance,  // 5 to 1,000 Mbit/s, less the further two places on a globe are apart
+  kHeavyTails,  // 10 Mbit/s and more per direction, few links far more
+};
+
+inline constexpr MeshRates kAllMeshRates[] = {MeshRates::kEqual, MeshRates::kUneven, MeshRates::kByDistance,
+                                              MeshRates::kHeavyTails};
+
+std::string NameOf(MeshRates rates);
+
+// Nodes n1..n<nodes>. Delays are those of places on a globe.
+NetworkView MeshNetwork(MeshRates rates, int nodes, uint64_t seed);
+
+// The first `nodes` nodes of the network, and the links among them.
+NetworkView FirstNodes(const NetworkView& view, int nodes);
+
+// ---- families of random draws, which `banyan bench plan` plans and sim/planners simulates (overlay_families.cc) ----
+
+struct OverlayFamily {
+  std::string name;                           // "geometric_20"
+  uint64_t draws = 1;                         // how many there are to compare on
+  std::function<NetworkView(uint64_t)> draw;  // of 1 to `draws`
+};
+
+// internet2 and cloud9 (also with a cap of 5,000 Mbit/s on what each node sends and receives) as in deploy/topologies;
+// internet2 with other rates; full meshes of nine with rates like these; a hub of 100 Mbit/s to 4 and to 8 leaves,
+// which have 5 among each other; random places of a plane, 20, 50 and 100 of them, each linked to its nearest four and
+// more.
+std::vector<OverlayFamily> OverlayFamilies();
 
 }  // namespace banyan
 
