@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tracing/record_pieces.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 namespace {

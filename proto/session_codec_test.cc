@@ -7,7 +7,7 @@
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "proto/session.pb.h"
-#include "proto/testing/golden.h"
+#include "proto/testing/wire_samples.h"
 
 namespace banyan {
 namespace {

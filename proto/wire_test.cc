@@ -13,7 +13,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/envelope.pb.h"
-#include "proto/testing/golden.h"
 #include "proto/testing/wire_samples.h"
 
 namespace banyan {

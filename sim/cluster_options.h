@@ -12,8 +12,8 @@
 
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "precision/profile/precision_binding.h"
 #include "protocol/protocol.h"
-#include "scheduler/precision/precision_files.h"
 #include "sim/leadership/shared_storage.h"
 #include "sim/network/simulated_network.h"
 #include "sim/processes/simulated_operator.h"
@@ -21,7 +21,6 @@
 #include "sim/processes/worker_listener.h"
 #include "sim/training/contributor_fields.h"
 #include "sim/training/training_plan.h"
-#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
 #include "tracing/round_recorder.h"

@@ -13,8 +13,8 @@
 #include "sim/cluster.h"
 #include "sim/overlays.h"
 #include "sim/runs/simulation.h"
-#include "sim/testing/internet2_simulation.h"
 #include "sim/testing/linked_cluster.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_yaml.h"
 

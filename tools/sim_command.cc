@@ -27,7 +27,6 @@
 #include "tools/view/simulation_recorder.h"
 #include "topology/chunk_assignment.h"
 #include "topology/network_view.h"
-#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"

@@ -78,6 +78,15 @@ class RoundRecorder {
   RoundRecords records_;
 };
 
+// --- pieces: the records of a node are taken apart, so that no message is long, and put together again ---
+
+// Returns whether nothing is left to take.
+bool IsEmpty(const RoundRecords& records);
+// Moves up to `most` records out of `rest`, those of clocks included, and the count of those left out with the first.
+RoundRecords TakePiece(RoundRecords& rest, size_t most);
+// Adds a piece to `whole`.
+void AddPiece(const RoundRecords& piece, RoundRecords& whole);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TRACING_ROUND_RECORDER_H_

@@ -17,7 +17,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "posix/steady_clock.h"
-#include "wan/testing/testing_datagrams.h"
 #include "wan/testing/testing_traffic.h"
 #include "wan/testing/testing_wan.h"
 

@@ -18,7 +18,6 @@
 #include "core/units.h"
 #include "posix/steady_clock.h"
 #include "topology/overlay/did_you_mean.h"
-#include "wan/namespace_rights.h"
 #include "wan/node_namespace.h"
 
 namespace banyan {

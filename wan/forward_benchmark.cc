@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "topology/samples/sample_networks.h"
 #include "wan/emulator.h"
-#include "wan/namespace_rights.h"
+#include "wan/node_namespace.h"
 #include "wan/testing/testing_traffic.h"
 #include "wan/wan_client.h"
 

@@ -14,7 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "topology/overlay/did_you_mean.h"
-#include "wan/namespace_rights.h"
+#include "wan/node_namespace.h"
 #include "wan/wan_client.h"
 #include "wan/wan_directory.h"
 #include "wan/wan_processes.h"

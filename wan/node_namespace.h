@@ -1,13 +1,17 @@
 // The network namespace of one emulated node: loopback, and one TUN device through which it reaches all others. It
-// lives as long as its descriptors or a process in it, and so does nothing of it outlive the emulator's process.
+// lives as long as its descriptors or a process in it, and so does nothing of it outlive the emulator's process. Root
+// has the right to make one; others gain it through a user namespace of their own.
 #ifndef BANYAN_WAN_NODE_NAMESPACE_H_
 #define BANYAN_WAN_NODE_NAMESPACE_H_
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "posix/file_descriptor.h"
 
@@ -36,6 +40,27 @@ absl::StatusOr<NodeNamespace> MakeNodeNamespace(const NodeNamespaceOptions& opti
 // The address of the node at this position of an overlay; in text "10.99.0.1".
 uint32_t WanAddress(size_t position);
 std::string WanAddressText(size_t position);
+
+// --- the right to make them ---
+
+// Keeps a promise of the kernel's that a process loses when it changes its user namespace: the signal that it gets when
+// its parent ends (PR_SET_PDEATHSIG). It is restored when the object goes. Thread-compatible; for the thread that
+// makes it.
+class ParentDeathKeeper {
+ public:
+  ParentDeathKeeper();
+  ParentDeathKeeper(const ParentDeathKeeper&) = delete;
+  ParentDeathKeeper& operator=(const ParentDeathKeeper&) = delete;
+  ~ParentDeathKeeper();
+
+ private:
+  const pid_t parent_;
+  int signal_ = 0;  // 0: none
+};
+
+// Moves the process into a user namespace when it may not make network namespaces as it is. The process must have one
+// thread. PERMISSION_DENIED says what forbids it and what to do.
+absl::Status GainNamespaceRights();
 
 }  // namespace banyan
 

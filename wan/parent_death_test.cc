@@ -2,7 +2,7 @@
 #include <sys/prctl.h>
 
 #include "gtest/gtest.h"
-#include "wan/namespace_rights.h"
+#include "wan/node_namespace.h"
 
 namespace banyan {
 namespace {

@@ -1,5 +1,5 @@
 // Sums over the threads of a block, up to each thread, in steps between which all threads wait for each other. Bodies
-// of kernels. kernel.h tells what a kernel is.
+// of kernels. device.h tells what a kernel is.
 #ifndef BANYAN_COMPRESSION_CUDA_BLOCK_SCAN_H_
 #define BANYAN_COMPRESSION_CUDA_BLOCK_SCAN_H_
 

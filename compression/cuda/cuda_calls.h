@@ -40,7 +40,7 @@ CudaResult ClearCuda(const CudaQueue& queue, void* memory, int64_t size_bytes);
 // Copies `size_bytes` bytes in either direction and waits until that is done.
 CudaResult CopyCuda(const CudaQueue& queue, const void* from, int64_t size_bytes, void* to);
 
-// A kernel of kernel.h, on blocks 0 to blocks - 1. REQUIRES: there are some, below 2^31.
+// A kernel of device.h, on blocks 0 to blocks - 1. REQUIRES: there are some, below 2^31.
 template <typename K>
 CudaResult LaunchCuda(const CudaQueue& queue, const K& kernel, int64_t blocks);
 

@@ -8,7 +8,6 @@
 #include "compression/codecs/sparse_indices.h"
 #include "compression/codecs/sparse_values.h"
 #include "compression/cuda/device_codec.h"
-#include "compression/cuda/device_codecs.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compression/cuda/device_codecs.h"
+#include "compression/cuda/device_codec.h"
 #include "compression/cuda/emulated_device.h"
 #include "compression/cuda/testing/testing_conformance.h"
 #include "compression/testing/testing_samples.h"

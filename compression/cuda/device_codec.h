@@ -1,10 +1,10 @@
 // The interface of a codec's work on a device: the same frames, to the bit, as Codec makes and reads on a host.
-// device_codecs.h has the codecs; callers take device_chunk.h. Stateless, hence thread-safe on distinct
-// devices.
+// Callers take device_chunk.h. Stateless, hence thread-safe on distinct devices.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -12,6 +12,7 @@
 #include "compression/encoding.h"
 #include "core/buffer.h"
 #include "proto/chunk_message.h"
+#include "proto/compression/codec_id.h"
 
 namespace banyan {
 
@@ -38,6 +39,19 @@ class DeviceCodec {
   // Writes all elements of `frame` to `out`, or adds them to what lies there. REQUIRES: it has some.
   virtual absl::Status Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const = 0;
 };
+
+// All codecs that have kernels for a device. They live as long as the program.
+
+// Returns the device's codec of `id`, null where there are no kernels for it.
+const DeviceCodec* DeviceCodecFor(CodecId id);
+
+// Returns the ids of all codecs that DeviceCodecFor() knows.
+std::vector<CodecId> DeviceCodecIds();
+
+const DeviceCodec& DeviceFp16Codec();
+const DeviceCodec& DeviceTopKCodec();
+const DeviceCodec& DeviceSignCodec();
+const DeviceCodec& DeviceOneBitRhtCodec();
 
 }  // namespace banyan
 

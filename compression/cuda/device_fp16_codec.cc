@@ -3,7 +3,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "compression/cuda/device_codec.h"
-#include "compression/cuda/device_codecs.h"
 #include "compression/cuda/device_work.h"
 
 namespace banyan {

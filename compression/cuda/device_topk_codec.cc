@@ -7,7 +7,6 @@
 #include "compression/codecs/top_k_selection.h"
 #include "compression/codecs/topk_frame.h"
 #include "compression/cuda/device_codec.h"
-#include "compression/cuda/device_codecs.h"
 #include "compression/cuda/device_selection.h"
 #include "compression/cuda/device_work.h"
 

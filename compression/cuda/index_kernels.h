@@ -1,4 +1,4 @@
-// Kernels that write and read the indices of sparse_indices.h. kernel.h tells what a kernel is. Values; whoever runs
+// Kernels that write and read the indices of sparse_indices.h. device.h tells what a kernel is. Values; whoever runs
 // one keeps the memory that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_INDEX_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_INDEX_KERNELS_H_

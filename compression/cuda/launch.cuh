@@ -1,4 +1,4 @@
-// How a kernel of kernel.h runs on a GPU: as it is, its steps apart by barriers, its Shared in the block's shared
+// How a kernel of device.h runs on a GPU: as it is, its steps apart by barriers, its Shared in the block's shared
 // memory. A source instantiates LaunchCuda() for each of its kernels. Thread-safe on distinct streams.
 #ifndef BANYAN_COMPRESSION_CUDA_LAUNCH_CUH_
 #define BANYAN_COMPRESSION_CUDA_LAUNCH_CUH_

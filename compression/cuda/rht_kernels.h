@@ -1,5 +1,5 @@
 // Kernels of the frames of onebit_rht_codec.cc. Rows lie one after the other in memory of RhtLayout::row_elements
-// floats. So an element and its place in its row's memory have the same number. kernel.h tells what a kernel is.
+// floats. So an element and its place in its row's memory have the same number. device.h tells what a kernel is.
 // Values; whoever runs one keeps the memory that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_RHT_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_RHT_KERNELS_H_

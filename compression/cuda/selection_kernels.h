@@ -1,5 +1,5 @@
 // Kernels that find the k-th largest magnitude (magnitudes.h) digit by digit, and list what reaches it in rising order.
-// kernel.h tells what a kernel is. Values; whoever runs one keeps the memory that it points to.
+// device.h tells what a kernel is. Values; whoever runs one keeps the memory that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_SELECTION_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_SELECTION_KERNELS_H_
 

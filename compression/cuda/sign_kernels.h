@@ -1,4 +1,4 @@
-// Kernels of the frames of sign_codec.cc. kernel.h tells what a kernel is. Values; whoever runs one keeps the memory
+// Kernels of the frames of sign_codec.cc. device.h tells what a kernel is. Values; whoever runs one keeps the memory
 // that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_SIGN_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_SIGN_KERNELS_H_

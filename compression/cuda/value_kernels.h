@@ -1,4 +1,4 @@
-// Kernels that move values between a chunk and the bytes of a frame, all or those at given indices. kernel.h tells what
+// Kernels that move values between a chunk and the bytes of a frame, all or those at given indices. device.h tells what
 // a kernel is. Values; whoever runs one keeps the memory that it points to.
 #ifndef BANYAN_COMPRESSION_CUDA_VALUE_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_VALUE_KERNELS_H_

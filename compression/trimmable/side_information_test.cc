@@ -1,9 +1,8 @@
-#include "compression/trimmable/side_information.h"
-
 #include <cmath>
 #include <vector>
 
 #include "compression/kernels/little_endian.h"
+#include "compression/trimmable/prefix_codec.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -15,7 +15,6 @@
 #include "compression/kernels/vector_math.h"
 #include "compression/trimmable/level_bits.h"
 #include "compression/trimmable/prefix_codec.h"
-#include "compression/trimmable/side_information.h"
 #include "compression/trimmable/trim_codecs.h"
 #include "core/buffer.h"
 

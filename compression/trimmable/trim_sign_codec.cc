@@ -7,7 +7,6 @@
 #include "compression/kernels/sign_bits.h"
 #include "compression/trimmable/level_bits.h"
 #include "compression/trimmable/prefix_codec.h"
-#include "compression/trimmable/side_information.h"
 #include "compression/trimmable/trim_codecs.h"
 
 namespace banyan {

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "compression/kernels/vector_math.h"
 #include "core/check.h"
-#include "proto/testing/read_back.h"
+#include "proto/testing/wire_samples.h"
 
 namespace banyan {
 namespace {

@@ -11,8 +11,8 @@
 
 #include "absl/types/span.h"
 #include "precision/control/loss_trend.h"
-#include "precision/control/training_health.h"
 #include "precision/profile/operating_profile.h"
+#include "proto/precision/precision_messages.h"
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {

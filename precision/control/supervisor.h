@@ -13,13 +13,20 @@
 #include <optional>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "precision/control/loss_trend.h"
-#include "precision/control/training_health.h"
 #include "precision/profile/control_settings.h"
 #include "precision/profile/operating_profile.h"
 #include "proto/precision/key_routes.h"
+#include "proto/precision/precision_messages.h"
 
 namespace banyan {
+
+// Returns the mean of the reports of one step; a loss that is not finite makes the mean so. REQUIRES: there is one.
+TrainingHealth MeanHealth(absl::Span<const TrainingHealth> reports);
+
+// Returns the steps that a run still has; nothing where its progress is not known.
+std::optional<int64_t> RemainingSteps(const TrainingHealth& health);
 
 // Why an admitted route is vetoed; kNone where it is not.
 enum class Veto : uint8_t { kNone, kForced, kCooldown, kReadmission, kBudget };

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/random.h"
@@ -185,6 +186,22 @@ TEST(SupervisorTest, NothingIsLowBitWhileItCoolsDownWhateverComes) {
       EXPECT_LE(supervisor.budget().share(), profile.exposure.bound + 0.03 + 1e-9);
     }
   }
+}
+
+TEST(TrainingHealthTest, MeanOfAllReports) {
+  const TrainingHealth mean = MeanHealth({{7, 1.0, 0.5, 1.0, 0.8}, {7, 3.0, 0.5, 0.5, std::nullopt}});
+  EXPECT_EQ(mean.step, 7);
+  EXPECT_EQ(mean.loss, 2.0);
+  EXPECT_EQ(mean.progress, 0.5);
+  EXPECT_EQ(mean.learning_rate_fraction, 0.75);
+  EXPECT_EQ(mean.metric, 0.8);
+  EXPECT_FALSE(std::isfinite(MeanHealth({{1, 1.0}, {1, NAN}}).loss));
+}
+
+TEST(TrainingHealthTest, RemainingStepsFollowFromProgress) {
+  EXPECT_EQ(RemainingSteps({25, 0, 0.25}), 75);
+  EXPECT_EQ(RemainingSteps({100, 0, 1.0}), 0);
+  EXPECT_EQ(RemainingSteps({25, 0, 0.0}), std::nullopt);
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 #include "precision/profile/operating_profile.h"
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "topology/overlay/yaml_document.h"
 #include "topology/overlay/yaml_slots.h"
 
@@ -94,6 +96,26 @@ absl::StatusOr<OperatingProfile> ReadProfile(absl::string_view text, absl::strin
   ReadFile(file, profile, problems);
   if (!problems.status().ok()) return problems.status();
   return profile;
+}
+
+Provenance ReadProvenance(YamlMapReader& file, YamlProblems& problems) {
+  Provenance provenance;
+  ReadKeys(file,
+           {{"provenance", Required(Map({{"source", Required(Text(provenance.source))},
+                                         {"made_by", Required(Text(provenance.made_by))},
+                                         {"evidence", Text(provenance.evidence)}}))}},
+           problems);
+  return provenance;
+}
+
+void ReadSchema(YamlMapReader& file, int known, absl::string_view what, YamlProblems& problems) {
+  int schema = known;
+  ReadKeys(file, {{"schema", Required(Number(schema, Count(0, std::numeric_limits<int32_t>::max())))}}, problems);
+  if (schema == known) return;
+  problems.Add(file.PlaceOf("schema"),
+               absl::StrFormat("schema: expected %d, which is what this version reads of %s, got %d; write the file "
+                               "anew, or use the version that wrote it",
+                               known, what, schema));
 }
 
 }  // namespace banyan

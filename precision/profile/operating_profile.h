@@ -10,10 +10,17 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "precision/profile/control_settings.h"
-#include "precision/profile/provenance.h"
 #include "proto/precision/vote_rules.h"
+#include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
+
+// Where a file of the precision runtime comes from.
+struct Provenance {
+  std::string source;    // what it was made from
+  std::string made_by;   // which program, or who
+  std::string evidence;  // what shows that it is right; may be empty
+};
 
 inline constexpr int kProfileSchema = 1;
 
@@ -67,6 +74,14 @@ struct OperatingProfile {
 // Reads `text`; `file_name` only goes into messages. INVALID_ARGUMENT reads `file:line:column: what was expected, what
 // came`.
 absl::StatusOr<OperatingProfile> ReadProfile(absl::string_view text, absl::string_view file_name);
+
+// What the files of the precision runtime begin with.
+
+// Reads the map `provenance`, which must be there, of `file`.
+Provenance ReadProvenance(YamlMapReader& file, YamlProblems& problems);
+
+// Checks that `schema` is `known`.
+void ReadSchema(YamlMapReader& file, int known, absl::string_view what, YamlProblems& problems);
 
 }  // namespace banyan
 

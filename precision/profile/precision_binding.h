@@ -12,7 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "precision/profile/provenance.h"
+#include "precision/profile/operating_profile.h"
 #include "proto/precision/vote_rules.h"
 
 namespace banyan {
@@ -72,6 +72,12 @@ absl::StatusOr<PrecisionBinding> ReadBinding(absl::string_view text, absl::strin
 
 // Returns the file that ReadBinding reads.
 std::string BindingYaml(const PrecisionBinding& binding);
+
+// What a job with low-bit rounds is told before it begins.
+struct PrecisionFiles {
+  OperatingProfile profile;
+  PrecisionBinding binding;
+};
 
 }  // namespace banyan
 

@@ -1,6 +1,11 @@
 #include "proto/testing/wire_samples.h"
 
+#include <fstream>
 #include <utility>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+#include "proto/wire.h"
 
 namespace banyan {
 namespace {
@@ -315,6 +320,24 @@ std::vector<WireSample> WireSamples() {
   std::vector<WireSample> samples = {SampleCutContribution(), SampleChunk()};
   for (Message& message : messages) samples.push_back({std::move(message), {}});
   return samples;
+}
+
+std::vector<std::string> GoldenLines(const std::string& path) {
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with('#')) lines.push_back(line);
+  }
+  return lines;
+}
+
+void ExpectReadable(const Message& message, const Payload& payload) {
+  const absl::StatusOr<Message> read = DecodeMessage(EncodeMessage(message), payload);
+  if (!read.ok()) {
+    ADD_FAILURE() << "a message that its receiver refuses: " << read.status();
+  } else {
+    EXPECT_TRUE(*read == message) << "message " << message.index() << " of Message differs when it is read";
+  }
 }
 
 }  // namespace banyan

@@ -1,8 +1,9 @@
-// One message of every kind for tests and benchmarks of the wire format: every field differs from its default. Pure
-// functions.
+// What tests and benchmarks of the wire format share: one message of every kind, of which every field differs from its
+// default, bytes that are held fast, and what a receiver makes of a message. Pure functions, but for files.
 #ifndef BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_
 #define BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_
 
+#include <string>
 #include <vector>
 
 #include "core/buffer.h"
@@ -28,6 +29,13 @@ WireSample SampleEmptyResult();
 
 // A relayed chunk of a training state.
 WireSample SampleStateChunk();
+
+// Returns the lines of the file that holds bytes fast: a line of hexadecimal digits for each sample, after comments
+// that begin with '#'. `path` is one from the repository's root that the test has among its `data`.
+std::vector<std::string> GoldenLines(const std::string& path);
+
+// Fails the test when the receiver would refuse the message, or take it for another one.
+void ExpectReadable(const Message& message, const Payload& payload = {});
 
 }  // namespace banyan
 

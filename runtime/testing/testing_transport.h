@@ -1,4 +1,5 @@
-// What tests of transports share: transports on loopback, and a wait for what happens on one. Thread-compatible.
+// What tests of transports share: transports on loopback, a wait for what happens on one, and the network around them.
+// Thread-compatible.
 #ifndef BANYAN_RUNTIME_TESTING_TESTING_TRANSPORT_H_
 #define BANYAN_RUNTIME_TESTING_TESTING_TRANSPORT_H_
 
@@ -14,6 +15,7 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "posix/file_descriptor.h"
 #include "posix/steady_clock.h"
 #include "runtime/event_queue.h"
 #include "runtime/transport/transport.h"
@@ -92,6 +94,14 @@ inline ChunkMessage Chunk(int64_t elements) {
   chunk.frames = {{CodecId::kFp32, 0, elements, elements * 4}};
   return chunk;
 }
+
+// Connects to the port of `address`, tcp://host:port, on loopback: a TCP connection without ZeroMQ at its end.
+FileDescriptor ConnectByTcp(const std::string& address);
+
+// Moves the process, of one thread, into a network namespace in which loopback alone is and it has all rights, and
+// stays there: once for all tests of a program, since there is no way into a second one. Returns whether the machine
+// allows that.
+bool EnterOwnNetwork();
 
 }  // namespace banyan
 

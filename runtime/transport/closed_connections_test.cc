@@ -20,7 +20,6 @@
 #include "posix/steady_clock.h"
 #include "proto/wire.h"
 #include "runtime/testing/child_processes.h"
-#include "runtime/testing/tcp_socket.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/testing/zmtp_bytes.h"
 #include "runtime/transport/transport.h"

@@ -14,7 +14,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
-#include "runtime/testing/tcp_socket.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/transport/transport.h"
 

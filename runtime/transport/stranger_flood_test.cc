@@ -18,7 +18,6 @@
 #include "access/key_file.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
-#include "runtime/testing/own_network.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/transport/transport.h"
 

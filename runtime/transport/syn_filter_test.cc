@@ -12,7 +12,7 @@
 
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
-#include "runtime/testing/own_network.h"
+#include "runtime/testing/testing_transport.h"
 #include "runtime/transport/stranger_rates.h"
 
 namespace banyan {

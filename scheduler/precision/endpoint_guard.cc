@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "scheduler/state/low_bit_chunks.h"
+#include "scheduler/rounds/route_source.h"
 
 namespace banyan {
 namespace {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "core/check.h"
+#include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_limits.h"
-#include "scheduler/state/low_bit_chunks.h"
 
 namespace banyan {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_limits.h"
-#include "scheduler/state/low_bit_chunks.h"
 
 namespace banyan {
 namespace {

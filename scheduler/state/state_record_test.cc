@@ -6,7 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "proto/testing/golden.h"
+#include "proto/testing/wire_samples.h"
 #include "scheduler/state/state_record.pb.h"
 #include "scheduler/state/testing/state_record_samples.h"
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "proto/testing/read_back.h"
+#include "proto/testing/wire_samples.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
-#include "proto/testing/read_back.h"
+#include "proto/testing/wire_samples.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {

@@ -8,10 +8,10 @@
 
 #include "absl/status/statusor.h"
 #include "gtest/gtest.h"
+#include "protocol/tap.h"
 #include "scheduler/state/state_record.h"
 #include "sim/cluster.h"
 #include "sim/faults/fault_scenario.h"
-#include "sim/testing/forgetful_protocol.h"
 #include "sim/testing/linked_cluster.h"
 #include "sim/testing/tampering_protocol.h"
 
@@ -71,6 +71,27 @@ TEST(SchedulerBreachTest, TwoSchedulersOfOneTerm) {
   };
   EXPECT_NE(RunWithTwoStarts(wrap).find("one leader per term"), std::string::npos);
 }
+
+// Stands around a scheduler's core and tells it that records are durable which nobody keeps: a storage that forgets
+// what it has promised. Thread-compatible; owns the core.
+class ForgetfulProtocol : public Tap {
+ public:
+  // Asked of each record's bytes, in order.
+  using IsKept = std::function<bool(const std::string& record)>;
+
+  ForgetfulProtocol(std::unique_ptr<Protocol> core, IsKept is_kept)
+      : Tap(std::move(core)), is_kept_(std::move(is_kept)) {}
+
+ private:
+  bool OnAction(Action& action) override {
+    const auto* record = std::get_if<PersistRecord>(&action);
+    if (record == nullptr || is_kept_(record->bytes)) return true;
+    Tell(RecordPersisted{record->record});
+    return false;
+  }
+
+  const IsKept is_kept_;
+};
 
 // Keeps the first `kept` records of a start.
 ForgetfulProtocol::IsKept KeepFirst(int kept) {

@@ -15,7 +15,6 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "protocol/protocol.h"
-#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/overlay/told_links.h"

@@ -3,7 +3,7 @@
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "sim/overlays.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/planner_factory.h"

@@ -18,7 +18,7 @@
 #include "tracing/critical_path.h"
 #include "tracing/job_trace.h"
 #include "tracing/path_sentence.h"
-#include "tracing/record_pieces.h"
+#include "tracing/round_recorder.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {

@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "gtest/gtest.h"
 #include "sim/runs/simulation.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

@@ -14,7 +14,7 @@
 #include "scheduler/policy/traffic_log.h"
 #include "sim/cluster.h"
 #include "sim/overlays.h"
-#include "sim/testing/hidden_capacities.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/inference/sharing_inference.h"
 #include "topology/overlay/overlay_network.h"
 

@@ -10,8 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/runs/simulation.h"
-#include "sim/testing/hidden_capacities.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {

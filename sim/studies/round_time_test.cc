@@ -2,7 +2,7 @@
 #include "topology/evaluation/round_time.h"
 
 #include "gtest/gtest.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"

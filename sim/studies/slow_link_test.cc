@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 
 namespace banyan {
 namespace {

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "sim/checkers/policy_checker.h"
 #include "sim/cluster.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 #include "topology/overlay/link_schedule.h"
 
 namespace banyan {

@@ -4,7 +4,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/sample_simulations.h"
 
 namespace banyan {
 namespace {

@@ -11,8 +11,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "posix/stop_signals.h"
+#include "precision/profile/precision_binding.h"
 #include "protocol/leadership.h"
-#include "scheduler/precision/precision_files.h"
 #include "tools/daemon/daemon_log.h"
 #include "topology/overlay/overlay_config.h"
 

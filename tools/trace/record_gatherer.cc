@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "tracing/record_pieces.h"
+#include "tracing/round_recorder.h"
 
 namespace banyan {
 

@@ -13,7 +13,7 @@
 #include "runtime/testing/testing_protocol.h"
 #include "tools/commands.h"
 #include "tools/trace/records_file.h"
-#include "tracing/record_pieces.h"
+#include "tracing/round_recorder.h"
 #include "tracing/testing/trace_schema.h"
 
 namespace banyan {

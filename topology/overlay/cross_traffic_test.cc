@@ -1,7 +1,6 @@
-#include "topology/overlay/cross_traffic.h"
-
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/overlay/link_schedule.h"
 
 namespace banyan {
 namespace {

@@ -57,6 +57,24 @@ class TcpFlows {
 // Median of `count` round trips of a small datagram between two nodes, on processors that do not rest meanwhile.
 absl::Duration MedianRoundTrip(const WanClient& client, const std::string& from, const std::string& to, int count);
 
+// Datagrams from one node of an emulated WAN to another.
+class TestingDatagrams {
+ public:
+  TestingDatagrams(const WanClient& client, const std::string& from, const std::string& to);
+
+  // Sends so many small ones, not faster than they can be received, and returns how many came.
+  int SendAndCount(int count) const;
+  // Sends large ones for so long, 280 Mbit/s as far as the machine keeps up.
+  void Flood(absl::Duration duration) const;
+
+ private:
+  // Receives all datagrams that wait and returns their number.
+  int ReceiveAll() const;
+
+  FileDescriptor sender_;
+  FileDescriptor receiver_;
+};
+
 }  // namespace banyan
 
 #endif  // BANYAN_WAN_TESTING_TESTING_TRAFFIC_H_

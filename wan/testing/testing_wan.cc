@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "wan/namespace_rights.h"
+#include "wan/node_namespace.h"
 
 namespace banyan {
 

@@ -8,7 +8,7 @@
 
 #include "absl/types/span.h"
 #include "compression/cuda/device_chunk.h"
-#include "compression/cuda/device_codecs.h"
+#include "compression/cuda/device_codec.h"
 #include "compression/encoded_chunk.h"
 #include "compression/testing/testing_samples.h"
 #include "core/random.h"

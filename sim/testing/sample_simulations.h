@@ -1,6 +1,6 @@
-// Jobs on networks where links share capacities that nobody is told of, for tests. Pure functions.
-#ifndef BANYAN_SIM_TESTING_HIDDEN_CAPACITIES_H_
-#define BANYAN_SIM_TESTING_HIDDEN_CAPACITIES_H_
+// The simulations that tests start from. Pure but for reading the files of deploy/topologies.
+#ifndef BANYAN_SIM_TESTING_SAMPLE_SIMULATIONS_H_
+#define BANYAN_SIM_TESTING_SAMPLE_SIMULATIONS_H_
 
 #include <cstdint>
 
@@ -9,6 +9,11 @@
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
+
+// One tensor of float32 on internet2.yaml, everything else as the file and SimulationOptions say.
+SimulationOptions Internet2Simulation(int64_t model_bytes, uint64_t rounds);
+
+// --- jobs on networks where links share capacities that nobody is told of ---
 
 struct HiddenCapacities {
   SimulationOptions options;  // the true network
@@ -32,4 +37,4 @@ HiddenCapacities NothingHidden(uint64_t seed, uint64_t rounds);
 
 }  // namespace banyan
 
-#endif  // BANYAN_SIM_TESTING_HIDDEN_CAPACITIES_H_
+#endif  // BANYAN_SIM_TESTING_SAMPLE_SIMULATIONS_H_

@@ -1,4 +1,4 @@
-#include "compression/cuda/device_codecs.h"
+#include "compression/cuda/device_codec.h"
 
 #include "absl/types/span.h"
 

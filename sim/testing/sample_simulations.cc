@@ -1,4 +1,4 @@
-#include "sim/testing/hidden_capacities.h"
+#include "sim/testing/sample_simulations.h"
 
 #include <algorithm>
 #include <string>
@@ -57,6 +57,10 @@ OverlayConfig MeshOfSix(uint64_t seed) {
 }
 
 }  // namespace
+
+SimulationOptions Internet2Simulation(int64_t model_bytes, uint64_t rounds) {
+  return JobOf(Load("internet2.yaml"), model_bytes, SimulationOptions().seed, rounds);
+}
 
 ClusterOptions MakeClusterOptions(const HiddenCapacities& hidden) {
   ClusterOptions options = MakeClusterOptions(hidden.options);
