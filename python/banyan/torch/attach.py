@@ -554,8 +554,9 @@ class _Copy:
 
 def _is_permuted(tensor: torch.Tensor) -> bool:
     """Tells whether a tensor's numbers lie in one block, and in another order than by its indices."""
-    reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
-    return not tensor.is_contiguous() and reach == tensor.numel()
+    if tensor.is_contiguous():
+        return False
+    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) == tensor.numel()
 
 
 def _is_alone(tensor: torch.Tensor) -> bool:
