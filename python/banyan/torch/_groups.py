@@ -133,11 +133,12 @@ def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
             )
 
 
-def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: str, is_whole: bool = True) -> None:
+def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: str, is_whole: bool = True) -> bool:
     """Compares with the lowest worker what is the same at all sites and is given to none: settings, and fixed tensors.
 
     Raises where settings, as they are `told`, differ. Logs a warning where frozen parameters and buffers do; of a model in
-    parts, which is not whole, nothing is known. All sites call it at the same place; those in C++ tell nothing.
+    parts, which is not whole, nothing is known. All sites call it at the same place; those in C++ tell nothing. Returns whether
+    the lowest worker has told its settings.
     """
     fixed = [(plain_name(each), tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
     for prefix, part in module.named_modules():
@@ -158,3 +159,4 @@ def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: st
             "worker, and keep them; load the same ones, or make them from the same seed",
             name, len(fixed), fixed[0][0] if fixed else "none",
         )
+    return theirs > 0

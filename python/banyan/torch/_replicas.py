@@ -6,7 +6,7 @@ import logging
 import math
 import re
 import zlib
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 import torch
 
@@ -54,10 +54,7 @@ class Replicas:
         try:
             job.init(key, self._sums, timeout=_INIT_SECONDS)
         except Timeout as error:
-            raise FailedPrecondition(
-                f"{error}. It compares replicas, which sites in C++ do not, nor those with check=False: give check=False to all "
-                "local updates of this job"
-            ) from error
+            refuse_to_compare(str(error))
 
     def send(self, is_active: bool, parts: Iterable[Part] = ()) -> Ticket:
         """Sends whether this worker has data, and the digest of parts, in a round of the key; without parts none."""
@@ -120,6 +117,14 @@ class Replicas:
             f"{parts[first].name}. Look at {parts[first].advice}. Sites whose processors round differently part as well: "
             "check_every=0 (check=False of local updates), at all sites alike, leaves them to that"
         )
+
+
+def refuse_to_compare(reason: str) -> NoReturn:
+    """Raises where some site takes no part in comparing replicas."""
+    raise FailedPrecondition(
+        f"{reason}. Sites in C++ do not compare replicas, nor do those with check=False: give check=False to all local updates of "
+        "this job"
+    )
 
 
 def is_due(round: int, every: int) -> bool:

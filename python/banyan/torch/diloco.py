@@ -26,7 +26,7 @@ from ._groups import (
     trained, unwrapped,
 )
 from ._parts import refuse_parts
-from ._replicas import Part, Replicas, parts_of
+from ._replicas import Part, Replicas, parts_of, refuse_to_compare
 from ._weight import Weight
 
 _log = logging.getLogger("banyan")
@@ -171,7 +171,8 @@ class DiLoCo:
             type(self).__name__, f"sync_every={sync_every}", f"fragments={len(parts)}",
             f"fragment_sync_delay={fragment_sync_delay}", f"fragment_update_alpha={fragment_update_alpha}",
         ]
-        agree_on_the_rest(job, name, model, f"check={check}")
+        if not agree_on_the_rest(job, name, model, f"check={check}") and self._is_checked:
+            refuse_to_compare(f"{name}: the lowest worker of the job compares nothing")
         self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if self._is_checked]
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
