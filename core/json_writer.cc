@@ -1,9 +1,12 @@
 #include "core/json_writer.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/printable.h"
 
 namespace banyan {
 
@@ -64,17 +67,20 @@ void JsonWriter::Separate() {
   needs_comma_ = true;
 }
 
-void JsonWriter::Quote(const std::string& text) {
+void JsonWriter::Quote(absl::string_view text) {
   text_ += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      text_ += '\\';
-      text_ += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      absl::StrAppendFormat(&text_, "\\u%04x", static_cast<unsigned char>(c));
+  while (!text.empty()) {
+    uint32_t point = 0;
+    const size_t bytes = Utf8Bytes(text, point);
+    if (bytes == 0) {
+      text_ += "\xef\xbf\xbd";
+    } else if (point < 0x20) {
+      absl::StrAppendFormat(&text_, "\\u%04x", point);
     } else {
-      text_ += c;
+      if (point == '"' || point == '\\') text_ += '\\';
+      text_.append(text.data(), bytes);
     }
+    text.remove_prefix(std::max(bytes, size_t{1}));
   }
   text_ += '"';
 }

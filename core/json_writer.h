@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
+
 namespace banyan {
 
 class JsonWriter {
@@ -15,7 +17,7 @@ class JsonWriter {
   JsonWriter& EndArray() { return Close(']'); }
   // The name of the next value.
   JsonWriter& Name(const std::string& name);
-  // `text` is UTF-8.
+  // Each byte of `text` that is no UTF-8 becomes U+FFFD.
   JsonWriter& String(const std::string& text);
   JsonWriter& Integer(uint64_t value);
   // null when it is not finite.
@@ -29,7 +31,7 @@ class JsonWriter {
   JsonWriter& Open(char bracket);
   JsonWriter& Close(char bracket);
   void Separate();
-  void Quote(const std::string& text);
+  void Quote(absl::string_view text);
 
   std::string text_;
   bool needs_comma_ = false;

@@ -6,7 +6,7 @@
 #include "precision/profile/operating_profile.h"
 #include "precision/profile/precision_binding.h"
 #include "tools/doctor/site_report.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/told_links.h"
@@ -92,9 +92,10 @@ std::vector<std::string> SiteReportSeeds() {
 }
 
 bool RunStatus(absl::string_view text) {
-  const absl::StatusOr<StatusView> status = ParseStatus(text);
+  const absl::StatusOr<JobStatus> status = ParseStatus(text);
   if (!status.ok()) return false;
   BANYAN_CHECK(!FormatStatus(*status).empty());
+  BANYAN_CHECK(ParseStatus(StatusJson(*status)).ok());
   return true;
 }
 

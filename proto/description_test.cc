@@ -331,6 +331,8 @@ class Spoiler {
   }
   template <typename T>
   void Spoil(const char*, T&, Entries) {}
+  template <typename T>
+  void Spoil(const char*, T&, Metric) {}
 
   template <typename List>
   void SpoilLength(const char* name, List& list, Entries entries) {

@@ -385,6 +385,10 @@ class WireReader {
   void ReadScalar(const char* name, uint64_t raw, Member& member, Entries, Others... others) {
     ReadScalar(name, raw, member, others...);
   }
+  template <typename Member, typename... Others>
+  void ReadScalar(const char* name, uint64_t raw, Member& member, Metric, Others... others) {
+    ReadScalar(name, raw, member, others...);
+  }
   template <typename Member>
   void ReadScalar(const char* name, uint64_t raw, Member& member, NonZero) {
     member = fields_.NonZero<Member>(name, static_cast<typename Member::ValueType>(raw));

@@ -21,6 +21,8 @@
 #define BANYAN_PROTO_FIELDS_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "proto/field_reader.h"
@@ -72,6 +74,13 @@ inline constexpr TextRule kText = TextRule::kText;
 inline constexpr TextRule kName = TextRule::kName;
 inline constexpr TextRule kReason = TextRule::kReason;
 
+// Of a number that people watch, before its limits: it is a metric, on the page of the job, and has a row in
+// docs/metrics.md. No limit.
+struct Metric {
+  const char* help;            // a sentence
+  const char* name = nullptr;  // where it is not that of the field
+};
+
 // ---- members that travel otherwise than their type says ----
 
 // As fixed64.
@@ -105,6 +114,47 @@ struct UnlessDefault {
 };
 template <typename Member>
 UnlessDefault(Member&) -> UnlessDefault<Member>;
+
+// A part, or an optional one, that is a message of its own on the wire, and whose members stand among those of its
+// owner in JSON.
+template <typename Visitor, typename Member>
+void InOwner(Visitor& v, int number, const char* name, Member& member) {
+  if constexpr (requires { v.InOwner(member); }) {
+    v.InOwner(member);
+  } else {
+    v(number, name, member);
+  }
+}
+
+// ---- entries that are otherwise in JSON ----
+
+// An entry of a list that is an object in JSON, with a member for each.
+template <typename Value>
+struct Named {
+  std::string name;
+  Value value = {};
+  friend bool operator==(const Named&, const Named&) = default;
+};
+
+template <typename Visitor, typename Value>
+void Fields(Visitor& v, Named<Value>& m) {
+  v(1, "name", m.name);
+  v(2, "value", m.value);
+}
+
+// Two values, which are an array in JSON.
+template <typename Value>
+struct Two {
+  Value first = {};
+  Value second = {};
+  friend bool operator==(const Two&, const Two&) = default;
+};
+
+template <typename Visitor, typename Value>
+void Fields(Visitor& v, Two<Value>& m) {
+  v(1, "first", m.first);
+  v(2, "second", m.second);
+}
 
 // ---- fields of several messages ----
 

@@ -14,6 +14,8 @@
 
 namespace banyan {
 
+static_assert(sizeof(Message) <= 448, "queues are full of messages; a large part of a rare one belongs on the heap");
+
 Message::Message() = default;
 Message::Message(const Message& other) = default;
 Message::Message(Message&& other) noexcept = default;

@@ -10,6 +10,7 @@
 #include "proto/precision/precision_messages.h"
 #include "proto/scheduler_messages.h"
 #include "proto/state_messages.h"
+#include "proto/status.h"
 #include "proto/tracing/trace_messages.h"
 
 namespace banyan {

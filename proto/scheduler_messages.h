@@ -695,23 +695,73 @@ void Fields(Visitor& v, LinkMeasurement& m) {
   v(8, "clock_uncertainty", m.clock_uncertainty, kNotNegative);
 }
 
+// ---- what is counted ----
+//
+// What a node counts for people to see. From its line in the struct and its line in the description follow the report,
+// the status, the page and the metric; a new one takes the next number and comes last. A number that is no uint64_t may
+// fall as well.
+
+// Of a link to a neighbour, since the start of the node.
+struct LinkCounters {
+  uint64_t sent_bytes = 0;
+  uint64_t resent_bytes = 0;
+  uint64_t auxiliary_bytes = 0;
+  double busy_share = 0;  // between the ends of the last two rounds; 0 before there are two
+  uint64_t renewals = 0;
+  bool is_blocked = false;
+  uint64_t cut_chunks = 0;
+  uint64_t cut_bytes = 0;
+  uint64_t overtakings = 0;
+  friend bool operator==(const LinkCounters&, const LinkCounters&) = default;
+};
+
+// `visit_fifth` visits what NodeReport::Link has between them.
+template <typename Visitor, typename VisitFifth>
+void CounterFields(Visitor& v, LinkCounters& m, VisitFifth visit_fifth) {
+  v(2, "bytes", m.sent_bytes,
+    Metric{"Payload and headers sent to a neighbour, resends and second copies included.", "sent_bytes"});
+  v(3, "resent_bytes", m.resent_bytes, Metric{"The part of them that was sent again."});
+  v(4, "auxiliary_bytes", m.auxiliary_bytes, Metric{"The part of them that travels on auxiliary paths."});
+  visit_fifth();
+  v(6, "busy_share", m.busy_share, Metric{"The part of the last round's time with chunks on their way."},
+    Range{0.0, 1.0});
+  v(7, "renewals", m.renewals, Metric{"Connections that were made anew because nothing passed."});
+  v(8, "blocked", m.is_blocked, Metric{"1 while small messages pass and large ones do not."});
+  v(9, "cut_chunks", m.cut_chunks, Metric{"Chunks that were cut as they left the queue (`docs/trimming.md`)."});
+  v(10, "cut_bytes", m.cut_bytes, Metric{"What they lacked then."});
+  v(11, "overtakings", m.overtakings, Metric{"Packets that overtook others, as the kernel has seen."});
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, LinkCounters& m) {
+  CounterFields(v, m, [] {});
+}
+
+// Of the node itself, since its start.
+struct NodeCounters {
+  uint64_t late_rounds = 0;
+  uint64_t route_violations = 0;
+  friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
+};
+
+// `visit_fifteenth` visits what NodeReport has between them.
+template <typename Visitor, typename VisitFifteenth>
+void CounterFields(Visitor& v, NodeCounters& m, VisitFifteenth visit_fifteenth) {
+  v(13, "late_rounds", m.late_rounds, Metric{"Rounds of keys to which the node contributed without some late worker."});
+  v(14, "route_violations", m.route_violations, Metric{"Chunks of another precision route than their round's."});
+  visit_fifteenth();
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, NodeCounters& m) {
+  CounterFields(v, m, [] {});
+}
+
 // Node to scheduler, once per heartbeat when anything changed: what it measured, and what `status` shows of it.
-struct NodeReport {
-  struct Link {
+struct NodeReport : NodeCounters {
+  struct Link : LinkCounters {
     NodeId to;
-    uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
-    uint64_t resent_bytes = 0;
-    uint64_t auxiliary_bytes = 0;  // the part that travelled on auxiliary paths
-    // The part of the time between the ends of the last two rounds in which chunks were on their way; 0 before there
-    // are two.
-    double busy_share = 0;
-    std::optional<LinkMeasurement> measurement = std::nullopt;
-    uint64_t renewals = 0;    // connections that were made anew because nothing passed, since the start
-    bool is_blocked = false;  // small messages pass, large ones do not
-    uint64_t cut_chunks = 0;  // that left the queue without their last frames
-    uint64_t cut_bytes = 0;   // that they lacked
-    // How often packets have overtaken each other, as far as the kernel has seen.
-    uint64_t overtakings = 0;
+    std::optional<LinkMeasurement> measurement;
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {
@@ -780,8 +830,6 @@ struct NodeReport {
   std::vector<NotFinite> not_finite;  // kMostNotFinite at most
   std::vector<Lag> lags;              // of some keys, others in each step; kMostLags at most
   std::vector<Refusal> refusals;      // kMostRefusals at most
-  uint64_t late_rounds = 0;           // of all keys, to which this node has contributed without some late worker
-  uint64_t route_violations = 0;      // chunks that disagreed with the precision route of their round
   PrecisionReport precision;
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
@@ -789,16 +837,7 @@ struct NodeReport {
 template <typename Visitor>
 void Fields(Visitor& v, NodeReport::Link& m) {
   v(1, "to", m.to, kNonZero);
-  v(2, "sent_bytes", m.sent_bytes);
-  v(3, "resent_bytes", m.resent_bytes);
-  v(4, "auxiliary_bytes", m.auxiliary_bytes);
-  v(5, "measurement", m.measurement);
-  v(6, "busy_share", m.busy_share, Range{0.0, 1.0});
-  v(7, "renewals", m.renewals);
-  v(8, "is_blocked", m.is_blocked);
-  v(9, "cut_chunks", m.cut_chunks);
-  v(10, "cut_bytes", m.cut_bytes);
-  v(11, "overtakings", m.overtakings);
+  CounterFields(v, m, [&] { v(5, "measurement", m.measurement); });
 }
 
 template <typename Visitor>
@@ -872,9 +911,7 @@ void Fields(Visitor& v, NodeReport& m) {
   v(10, "not_finite", m.not_finite, Entries{0, NodeReport::kMostNotFinite});
   v(11, "lags", m.lags, Entries{0, NodeReport::kMostLags});
   v(12, "refusals", m.refusals, Entries{0, NodeReport::kMostRefusals});
-  v(13, "late_rounds", m.late_rounds);
-  v(14, "route_violations", m.route_violations);
-  v(15, "precision", UnlessDefault(m.precision));
+  CounterFields(v, m, [&] { v(15, "precision", UnlessDefault(m.precision)); });
 }
 
 // Node to scheduler: for whom do the members wait in this round? Asked when a worker's time-out is near, or a wait has
@@ -959,23 +996,13 @@ void Fields(Visitor& v, OperatorReply& m) {
   v(2, "text", m.text, kReason);
 }
 
-// From `banyan status`, on a connection that does not join.
+// From `banyan status`, on a connection that does not join. StatusReply (proto/status.h) answers.
 struct StatusRequest {
   friend bool operator==(const StatusRequest&, const StatusRequest&) = default;
 };
 
 template <typename Visitor>
 void Fields(Visitor&, StatusRequest&) {}
-
-struct StatusReply {
-  std::string json;  // what `status --json` prints: scheduler/status_report.h has its keys
-  friend bool operator==(const StatusReply&, const StatusReply&) = default;
-};
-
-template <typename Visitor>
-void Fields(Visitor& v, StatusReply& m) {
-  v(1, "json", m.json);
-}
 
 }  // namespace banyan
 

@@ -178,7 +178,7 @@ void SchedulerCore::On(MessageReceived& event) {
   if (const auto* join = std::get_if<Join>(&event.message); join != nullptr) {
     OnJoin(event.connection, *join);
   } else if (std::holds_alternative<StatusRequest>(event.message)) {
-    context_.outbox.SendUrgent(event.connection, StatusReply{MakeStatus()});
+    context_.outbox.SendUrgent(event.connection, StatusReply{Status()});
   } else if (node.has_value()) {
     OnNodeMessage(*node, event.message);
   } else if (!members_.AnswerFallen(event.connection) && !OnOperator(event.connection, event.message)) {
@@ -552,38 +552,38 @@ WaitAnswers SchedulerCore::MakeWaitAnswers() const {
                       policies_.cutter().WaitsFor(), std::move(lately_out), DescribeStorage()});
 }
 
-std::string SchedulerCore::MakeStatus() const {
+JobStatus SchedulerCore::Status() const {
   const std::optional<OpenRound> open = FindOpenRound(keys_.table(), rounds_, members_.table(), reports_);
-  return MakeStatusJson(StatusSources{job_.job(),
-                                      job_.PhaseName(),
-                                      std::string(job_.failure().message()),
-                                      job_.term(),
-                                      job_.epoch(),
-                                      context_.rejections.count(),
-                                      context_.now,
-                                      policies_.replanner().predicted_round(),
-                                      members_.table(),
-                                      reports_,
-                                      policies_.replanner().links(),
-                                      keys_.table(),
-                                      rounds_,
-                                      policies_.policies(),
-                                      policies_.replanner().policies_taken_back(),
-                                      epochs_.reason(),
-                                      epochs_.WaitsFor(),
-                                      &epochs_.history(),
-                                      policies_.replanner().outages().All(),
-                                      barriers_.Missing(),
-                                      last_progress_,
-                                      transfers_.Describe(),
-                                      open,
-                                      open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
-                                      order_.disorder(),
-                                      policies_.replanner().inferred(),
-                                      &precision_,
-                                      policies_.replanner().ways(),
-                                      keyless_address_,
-                                      DescribeStorage()});
+  return MakeStatus(StatusSources{job_.job(),
+                                  job_.PhaseName(),
+                                  std::string(job_.failure().message()),
+                                  job_.term(),
+                                  job_.epoch(),
+                                  context_.rejections.count(),
+                                  context_.now,
+                                  policies_.replanner().predicted_round(),
+                                  members_.table(),
+                                  reports_,
+                                  policies_.replanner().links(),
+                                  keys_.table(),
+                                  rounds_,
+                                  policies_.policies(),
+                                  policies_.replanner().policies_taken_back(),
+                                  epochs_.reason(),
+                                  epochs_.WaitsFor(),
+                                  &epochs_.history(),
+                                  policies_.replanner().outages().All(),
+                                  barriers_.Missing(),
+                                  last_progress_,
+                                  transfers_.Describe(),
+                                  open,
+                                  open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
+                                  order_.disorder(),
+                                  policies_.replanner().inferred(),
+                                  &precision_,
+                                  policies_.replanner().ways(),
+                                  keyless_address_,
+                                  DescribeStorage()});
 }
 
 }  // namespace banyan

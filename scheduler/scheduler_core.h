@@ -257,7 +257,7 @@ class SchedulerCore : public Protocol {
   void StopAfterFarewell();
   // Stops if that is wanted and all that was said of the end is durable.
   void StopIfDurable();
-  std::string MakeStatus() const;
+  JobStatus Status() const;
   WaitAnswers MakeWaitAnswers() const;
 
   OverlayConfig overlay_;

@@ -21,7 +21,7 @@ PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round
 
 std::string StatusOf(SchedulerHarness& harness) {
   harness.Receive(kOperator, StatusRequest{});
-  return harness.Sent<StatusReply>(kOperator).back().json;
+  return StatusJson(*harness.Sent<StatusReply>(kOperator).back().status);
 }
 
 // A job of three nodes and one key, whose rounds 0 and 1 are bound and round 0 is closed.

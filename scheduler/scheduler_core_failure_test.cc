@@ -114,7 +114,7 @@ TEST(SchedulerRefusalTest, MessagesOfStrangersAreCountedAndTheLogStaysShort) {
   EXPECT_THAT(harness.AllSent(1), IsEmpty());
   EXPECT_LE(harness.logs().size(), logged + 10);
   harness.Receive(1, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":1000"));
+  EXPECT_THAT(StatusJson(*harness.Sent<StatusReply>(1)[0].status), HasSubstr("\"rejected_messages\":1000"));
 }
 
 TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
@@ -133,7 +133,7 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   EXPECT_THAT(harness.AllSent(1), IsEmpty());
   EXPECT_THAT(harness.AllSent(2), IsEmpty());
   harness.Receive(1, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":8"));
+  EXPECT_THAT(StatusJson(*harness.Sent<StatusReply>(1)[0].status), HasSubstr("\"rejected_messages\":8"));
 }
 
 // What it has said would be missing for ever.

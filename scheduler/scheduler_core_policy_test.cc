@@ -62,7 +62,7 @@ OperatorReply Change(SchedulerHarness& harness, const std::string& yaml) {
 
 std::string Status(SchedulerHarness& harness) {
   harness.Receive(kOperator, StatusRequest{});
-  return harness.Sent<StatusReply>(kOperator).back().json;
+  return StatusJson(*harness.Sent<StatusReply>(kOperator).back().status);
 }
 
 TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBegunRoundsAlone) {

@@ -60,7 +60,7 @@ class SchedulerPrecisionTest : public ::testing::Test {
   KeyRoutes RouteOf(uint64_t round) { return BindingOf(harness_, round).route; }
   std::string Status() {
     harness_.Receive(kWatcher, StatusRequest{});
-    return harness_.Sent<StatusReply>(kWatcher).back().json;
+    return StatusJson(*harness_.Sent<StatusReply>(kWatcher).back().status);
   }
   // The warm-up is over while rounds 0 to 2 run.
   void WarmUp() {

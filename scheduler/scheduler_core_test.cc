@@ -357,11 +357,11 @@ TEST(SchedulerCoreTest, StatusIsAnsweredToAnybody) {
   const ConnectionId stranger(kInboundConnection.value() + 99);
   harness.Receive(stranger, StatusRequest{});
   ASSERT_THAT(harness.Sent<StatusReply>(stranger), SizeIs(1));
-  EXPECT_THAT(harness.Sent<StatusReply>(stranger)[0].json, HasSubstr("\"state\":\"waiting\""));
+  EXPECT_THAT(StatusJson(*harness.Sent<StatusReply>(stranger)[0].status), HasSubstr("\"state\":\"waiting\""));
   harness.JoinAll(2);
   harness.Receive(1, NodeReport{});
   harness.Receive(stranger, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(stranger)[1].json, HasSubstr("\"state\":\"running\""));
+  EXPECT_THAT(StatusJson(*harness.Sent<StatusReply>(stranger)[1].status), HasSubstr("\"state\":\"running\""));
 }
 
 TEST(SchedulerCoreTest, TrainingEndsQuietly) {

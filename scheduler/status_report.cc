@@ -1,6 +1,7 @@
 #include "scheduler/status_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -11,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "access/exposure.h"
-#include "core/json_writer.h"
 #include "core/version.h"
 #include "proto/peer_messages.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr double kMega = 1e6;
 
 // By position in the table of links; nullptr where the sender has not reported the link.
-using LinkTraffic = std::vector<const NodeReport::Link*>;
+using LinkReports = std::vector<const LinkCounters*>;
 
 const char* NameOf(MemberState state) {
   switch (state) {
@@ -53,49 +53,37 @@ const char* NameOf(LinkSource source) {
   return "unknown";
 }
 
-void WriteNotFinite(const NodeReport& report, const KeyTable& keys, JsonWriter& json) {
-  json.Name("not_finite").BeginArray();
-  for (const NodeReport::NotFinite& row : report.not_finite) {
-    json.BeginObject().Name("key").String(keys.Contains(row.key) ? keys.NameOf(row.key) : "other keys");
-    json.Name("values").Integer(row.values).Name("last_round").Integer(row.last.value()).EndObject();
-  }
-  json.EndArray();
+std::optional<double> FiniteOrNone(double value) {
+  return std::isfinite(value) ? std::optional<double>(value) : std::nullopt;
 }
 
-void WriteReport(const NodeReport& report, const KeyTable& keys, JsonWriter& json) {
-  json.Name("workers").Integer(report.workers_attached).Name("round");
+std::optional<double> Megabits(const std::optional<double>& cap_bps) {
+  return cap_bps.has_value() ? std::optional<double>(*cap_bps / kMega) : std::nullopt;
+}
+
+std::optional<std::string> TextOrNone(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+}
+
+JobStatus::Report ReportOf(const NodeReport& report, const KeyTable& keys) {
+  JobStatus::Report status;
+  status.workers = report.workers_attached;
   // Some keys are used in few steps, or in none.
-  const auto newest = std::max_element(report.progress.begin(), report.progress.end(),
-                                       [](const auto& a, const auto& b) { return a.round < b.round; });
-  if (newest == report.progress.end()) {
-    json.Null();
-  } else {
-    json.Integer(newest->round.value());
-  }
-  json.Name("step").Integer(report.step).Name("loss").Number(report.loss);
-  json.Name("sync_seconds").Number(absl::ToDoubleSeconds(report.last_sync.duration));
-  json.Name("late_rounds").Integer(report.late_rounds);
-  json.Name("rejected_messages").Integer(report.rejected_messages).Name("memory").BeginObject();
+  const auto newest = std::ranges::max_element(report.progress, {}, &NodeReport::KeyProgress::round);
+  if (newest != report.progress.end()) status.round = newest->round.value();
+  status.step = report.step;
+  status.loss = FiniteOrNone(report.loss);
+  status.sync_seconds = absl::ToDoubleSeconds(report.last_sync.duration);
+  status.counters = report;
+  status.rejected_messages = report.rejected_messages;
   std::map<std::string, uint64_t> memory;
   for (const NodeReport::Memory& row : report.memory) memory[row.what] += row.size_bytes;
-  for (const auto& [what, size_bytes] : memory) json.Name(what).Integer(size_bytes);
-  json.EndObject();
-  WriteNotFinite(report, keys, json);
-}
-
-void WriteCap(const char* name, const std::optional<double>& cap_bps, JsonWriter& json) {
-  if (cap_bps.has_value()) json.Name(name).Number(*cap_bps / kMega);
-}
-
-// What the overlay says of a node: its caps and its place, where it has them.
-void WriteOverlayNode(const StatusSources& from, NodeId id, JsonWriter& json) {
-  const NetworkNode* node = from.links.believed().FindNode(id);
-  if (node == nullptr) return;
-  WriteCap("up_mbps", node->up_cap_bps, json);
-  WriteCap("down_mbps", node->down_cap_bps, json);
-  if (!node->position.has_value()) return;
-  json.Name("place").BeginArray().Number(node->position->latitude_degrees);
-  json.Number(node->position->longitude_degrees).EndArray();
+  for (const auto& [what, size_bytes] : memory) status.memory.push_back({what, size_bytes});
+  for (const NodeReport::NotFinite& row : report.not_finite) {
+    status.not_finite.push_back(
+        {keys.Contains(row.key) ? keys.NameOf(row.key) : "other keys", row.values, row.last.value()});
+  }
+  return status;
 }
 
 // Whether other machines reach this address, in a job without keys. A process refuses that without --insecure.
@@ -103,44 +91,34 @@ bool IsInsecure(const StatusSources& from, const std::string& address) {
   return !from.keyless_address.empty() && !address.empty() && !IsLoopback(address);
 }
 
-void WriteNodes(const StatusSources& from, JsonWriter& json) {
-  json.Name("nodes").BeginArray();
-  for (const Member& member : from.membership.all()) {
-    json.BeginObject().Name("name").String(member.name).Name("id").Integer(member.id.value());
-    json.Name("state")
-        .String(member.is_removed ? "removed" : NameOf(member.state))
-        .Name("address")
-        .String(member.address)
-        .Name("heard_s");
-    if (member.state == MemberState::kAbsent || member.state == MemberState::kExpected) {
-      json.Null();
-    } else {
-      json.Number(absl::ToDoubleSeconds(from.now - member.last_heard));
-    }
-    json.Name("version").String(member.version).Name("insecure").Boolean(IsInsecure(from, member.address));
-    json.Name("member").Boolean(member.is_member);
-    if (member.is_member) {
-      // As text: not every reader of JSON keeps 64 bits.
-      json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
-      json.Name("joined_in").Integer(member.joined_in.value());
-    }
-    WriteOverlayNode(from, member.id, json);
-    const NodeReport* report = from.reports.Find(member.id);
-    if (report != nullptr) WriteReport(*report, from.keys, json);
-    json.EndObject();
+JobStatus::Node NodeOf(const StatusSources& from, const Member& member) {
+  JobStatus::Node status;
+  status.name = member.name;
+  status.id = member.id.value();
+  status.state = member.is_removed ? "removed" : NameOf(member.state);
+  status.address = member.address;
+  if (member.state != MemberState::kAbsent && member.state != MemberState::kExpected) {
+    status.heard_s = absl::ToDoubleSeconds(from.now - member.last_heard);
   }
-  json.EndArray();
+  status.version = member.version;
+  status.is_insecure = IsInsecure(from, member.address);
+  status.is_member = member.is_member;
+  if (member.is_member) status.membership = {absl::StrCat(member.incarnation.value()), member.joined_in.value()};
+  if (const NetworkNode* node = from.links.believed().FindNode(member.id); node != nullptr) {
+    status.up_mbps = Megabits(node->up_cap_bps);
+    status.down_mbps = Megabits(node->down_cap_bps);
+    if (node->position.has_value())
+      status.place = {node->position->latitude_degrees, node->position->longitude_degrees};
+  }
+  if (const NodeReport* report = from.reports.Find(member.id); report != nullptr) {
+    status.report = ReportOf(*report, from.keys);
+  }
+  return status;
 }
 
-void WriteMeasurement(const LinkMeasurement& measurement, JsonWriter& json) {
-  json.Name("one_way_delay_mbps").Number(measurement.one_way_delay_rate_bps / kMega);
-  json.Name("clock_offset_ms").Number(absl::ToDoubleMilliseconds(measurement.clock_offset));
-  json.Name("clock_uncertainty_ms").Number(absl::ToDoubleMilliseconds(measurement.clock_uncertainty));
-}
-
-LinkTraffic CollectTraffic(const StatusSources& from) {
+LinkReports CollectTraffic(const StatusSources& from) {
   const std::vector<LinkTable::Entry>& entries = from.links.entries();
-  LinkTraffic traffic(entries.size(), nullptr);
+  LinkReports traffic(entries.size(), nullptr);
   const auto ends = [](const LinkTable::Entry& entry) { return std::pair(entry.link.from, entry.link.to); };
   for (const Member& member : from.membership.all()) {
     const NodeReport* report = from.reports.Find(member.id);
@@ -156,13 +134,13 @@ LinkTraffic CollectTraffic(const StatusSources& from) {
 }
 
 // The positions of the links that are listed, ascending.
-std::vector<size_t> ListedLinks(const LinkTraffic& traffic) {
+std::vector<size_t> ListedLinks(const LinkReports& traffic) {
   std::vector<size_t> listed(traffic.size());
   std::iota(listed.begin(), listed.end(), size_t{0});
   if (listed.size() <= kMostLinksListed) return listed;
   const auto rank = [&traffic](size_t link) {
-    const NodeReport::Link none;
-    const NodeReport::Link& of = traffic[link] == nullptr ? none : *traffic[link];
+    const LinkCounters none;
+    const LinkCounters& of = traffic[link] == nullptr ? none : *traffic[link];
     const bool has_trouble = of.is_blocked || of.renewals > 0 || of.cut_chunks > 0;
     return std::tuple(!has_trouble, -of.busy_share, of.sent_bytes == 0, link);
   };
@@ -172,223 +150,166 @@ std::vector<size_t> ListedLinks(const LinkTraffic& traffic) {
   return listed;
 }
 
-void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const NodeReport::Link& traffic,
-               JsonWriter& json) {
+JobStatus::Link LinkOf(const StatusSources& from, const LinkTable::Entry& entry) {
   const NetworkLink& link = entry.link;
-  const NetworkView& names = from.links.believed();
-  json.BeginObject().Name("from").String(names.NameOf(link.from)).Name("to").String(names.NameOf(link.to));
-  json.Name("mbps").Number(link.throughput_bps / kMega);
-  json.Name("delay_ms").Number(absl::ToDoubleMilliseconds(link.delay));
-  json.Name("loss_percent").Number(100 * link.loss_fraction).Name("age_s");
+  JobStatus::Link status;
+  status.from = from.links.believed().NameOf(link.from);
+  status.to = from.links.believed().NameOf(link.to);
+  status.mbps = link.throughput_bps / kMega;
+  status.delay_ms = absl::ToDoubleMilliseconds(link.delay);
+  status.loss_percent = 100 * link.loss_fraction;
   const std::optional<absl::Duration> age = from.links.AgeOf(entry, from.now);
-  if (age.has_value()) {
-    json.Number(absl::ToDoubleSeconds(*age));
-  } else {
-    json.Null();
+  if (age.has_value()) status.age_s = absl::ToDoubleSeconds(*age);
+  status.source = NameOf(link.source);
+  status.is_old = from.links.IsOld(entry, from.now);
+  if (entry.reported.has_value()) {
+    status.measured = {entry.reported->one_way_delay_rate_bps / kMega,
+                       absl::ToDoubleMilliseconds(entry.reported->clock_offset),
+                       absl::ToDoubleMilliseconds(entry.reported->clock_uncertainty)};
   }
-  json.Name("source").String(NameOf(link.source)).Name("old").Boolean(from.links.IsOld(entry, from.now));
-  json.Name("bytes").Integer(traffic.sent_bytes).Name("resent_bytes").Integer(traffic.resent_bytes);
-  json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes).Name("busy_share").Number(traffic.busy_share);
-  json.Name("renewals").Integer(traffic.renewals).Name("blocked").Boolean(traffic.is_blocked);
-  json.Name("cut_chunks").Integer(traffic.cut_chunks).Name("cut_bytes").Integer(traffic.cut_bytes);
-  json.Name("overtakings").Integer(traffic.overtakings);
-  if (entry.reported.has_value()) WriteMeasurement(*entry.reported, json);
-  json.EndObject();
+  return status;
 }
 
-void WriteLinks(const StatusSources& from, JsonWriter& json) {
-  const LinkTraffic traffic = CollectTraffic(from);
+void FillLinks(const StatusSources& from, const LinkReports& traffic, JobStatus& status) {
+  for (const size_t link : ListedLinks(traffic)) {
+    status.links.push_back(LinkOf(from, from.links.entries()[link]));
+    if (traffic[link] != nullptr) status.links.back().traffic = *traffic[link];
+  }
+  status.links_left_out = traffic.size() - status.links.size();
   uint64_t sent_bytes = 0;
   uint64_t auxiliary_bytes = 0;
-  json.Name("links").BeginArray();
-  const std::vector<size_t> listed = ListedLinks(traffic);
-  for (const size_t link : listed) {
-    const NodeReport::Link none;
-    WriteLink(from, from.links.entries()[link], traffic[link] == nullptr ? none : *traffic[link], json);
-  }
-  for (const NodeReport::Link* const link : traffic) {
+  for (const LinkCounters* const link : traffic) {
     sent_bytes += link == nullptr ? 0 : link->sent_bytes;
     auxiliary_bytes += link == nullptr ? 0 : link->auxiliary_bytes;
   }
-  json.EndArray().Name("links_left_out").Integer(traffic.size() - listed.size()).Name("auxiliary_share");
-  json.Number(sent_bytes == 0 ? 0 : static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes));
+  if (sent_bytes > 0) status.auxiliary_share = static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes);
 }
 
-void WriteInferred(const StatusSources& from, JsonWriter& json) {
-  json.Name("inferred").BeginArray();
-  for (const SharedGroup& group : from.inferred) {
-    json.BeginObject().Name("node").String(from.links.believed().NameOf(group.host));
-    json.Name("what").String(group.kind == SharedGroup::Kind::kSent ? "sends" : "receives");
-    json.Name("mbps").Number(group.capacity_bps / kMega).EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteWays(const StatusSources& from, JsonWriter& json) {
+void FillInferred(const StatusSources& from, JobStatus& status) {
   const NetworkView& view = from.links.believed();
-  const auto name = [&](NodeId node) { return view.NameOf(node); };
-  json.Name("ways").BeginArray();
+  for (const SharedGroup& group : from.inferred) {
+    const bool sends = group.kind == SharedGroup::Kind::kSent;
+    status.inferred.push_back({view.NameOf(group.host), sends ? "sends" : "receives", group.capacity_bps / kMega});
+  }
   for (const SharedWay& way : from.ways) {
     const NetworkLink& link = view.links()[way.link];
-    json.BeginObject().Name("from").String(name(link.from)).Name("to").String(name(link.to));
-    json.Name("mbps").Number(way.rate_bps / kMega).Name("links").BeginArray();
+    status.ways.push_back({view.NameOf(link.from), view.NameOf(link.to), way.rate_bps / kMega, {}});
     for (const size_t number : way.over) {
       const NetworkLink& over = view.links()[number];
-      json.BeginArray().String(name(over.from)).String(name(over.to)).EndArray();
+      status.ways.back().links.push_back({view.NameOf(over.from), view.NameOf(over.to)});
     }
-    json.EndArray().EndObject();
   }
-  json.EndArray();
 }
 
-void WriteSlowestLink(const StatusSources& from, JsonWriter& json) {
-  const LinkTable::Entry* slowest = nullptr;
-  double busy_share = 0;
-  const LinkTraffic traffic = CollectTraffic(from);
+std::optional<JobStatus::SlowestLink> SlowestLinkOf(const StatusSources& from, const LinkReports& traffic) {
+  std::optional<size_t> slowest;
   for (size_t i = 0; i < traffic.size(); ++i) {
-    if (traffic[i] == nullptr || traffic[i]->busy_share <= busy_share) continue;
-    slowest = &from.links.entries()[i];
-    busy_share = traffic[i]->busy_share;
+    const double busiest = slowest.has_value() ? traffic[*slowest]->busy_share : 0;
+    if (traffic[i] != nullptr && traffic[i]->busy_share > busiest) slowest = i;
   }
-  json.Name("slowest_link");
-  if (slowest == nullptr) {
-    json.Null();
-    return;
-  }
+  if (!slowest.has_value()) return std::nullopt;
   const NetworkView& names = from.links.believed();
-  const NetworkLink& link = slowest->link;
-  json.BeginObject().Name("from").String(names.NameOf(link.from)).Name("to").String(names.NameOf(link.to));
-  json.Name("mbps").Number(link.throughput_bps / kMega).Name("busy_share").Number(busy_share).EndObject();
+  const NetworkLink& link = from.links.entries()[*slowest].link;
+  return JobStatus::SlowestLink{names.NameOf(link.from), names.NameOf(link.to), link.throughput_bps / kMega,
+                                traffic[*slowest]->busy_share};
 }
 
-void WriteParents(const std::map<NodeId, NodeId>& parents, const NetworkView& view, JsonWriter& json) {
-  json.BeginObject();
-  for (const auto& [node, parent] : parents) json.Name(view.NameOf(node)).String(view.NameOf(parent));
-  json.EndObject();
+std::vector<Named<std::string>> Parents(const std::map<NodeId, NodeId>& parents, const NetworkView& view) {
+  std::vector<Named<std::string>> named;
+  for (const auto& [node, parent] : parents) named.push_back({view.NameOf(node), view.NameOf(parent)});
+  return named;
 }
 
-void WriteTrees(const Policy& policy, const NetworkView& view, JsonWriter& json) {
-  for (const Tree& tree : policy.trees) {
-    json.BeginObject().Name("root").String(view.NameOf(tree.root)).Name("share").Number(tree.share);
-    WriteParents(tree.reduce_parent, view, json.Name("reduce"));
-    WriteParents(tree.broadcast_parent, view, json.Name("broadcast"));
-    json.EndObject();
+void FillPlan(const StatusSources& from, const LinkReports& traffic, JobStatus& status) {
+  const Policy* const policy = from.policies.Current();
+  if (policy == nullptr) return;
+  status.policy = policy->version.value();
+  JobStatus::Plan& plan = status.plan.emplace();
+  plan.planner = policy->planner;
+  plan.rate_mbps = policy->rate_bps / kMega;
+  plan.auxiliary_rate_mbps = policy->auxiliary_rate_bps / kMega;
+  plan.bound_mbps = policy->bound_bps / kMega;
+  plan.bound_ratio = FiniteOrNone(BoundRatio(*policy));
+  if (from.predicted_round > absl::ZeroDuration()) {
+    plan.predicted_round_seconds = FiniteOrNone(absl::ToDoubleSeconds(from.predicted_round));
+  }
+  plan.policy_reason = from.policies.CurrentReason();
+  plan.live_policies = from.policies.size();
+  plan.policies_taken_back = from.policies_taken_back;
+  plan.slowest_link = SlowestLinkOf(from, traffic);
+  const NetworkView& view = from.links.believed();
+  for (const Tree& tree : policy->trees) {
+    status.trees.push_back(
+        {view.NameOf(tree.root), tree.share, Parents(tree.reduce_parent, view), Parents(tree.broadcast_parent, view)});
   }
 }
 
-void WritePolicy(const StatusSources& from, JsonWriter& json) {
-  const Policy* policy = from.policies.Current();
-  if (policy != nullptr) {
-    json.Name("planner").String(policy->planner);
-    json.Name("rate_mbps").Number(policy->rate_bps / kMega);
-    json.Name("auxiliary_rate_mbps").Number(policy->auxiliary_rate_bps / kMega);
-    json.Name("bound_mbps").Number(policy->bound_bps / kMega);
-    json.Name("bound_ratio").Number(BoundRatio(*policy));
-    json.Name("predicted_round_seconds");
-    if (from.predicted_round > absl::ZeroDuration()) {
-      json.Number(absl::ToDoubleSeconds(from.predicted_round));
-    } else {
-      json.Null();
-    }
-    json.Name("policy_reason").String(from.policies.CurrentReason());
-    json.Name("live_policies").Integer(from.policies.size());
-    json.Name("policies_taken_back").Integer(from.policies_taken_back);
-    WriteSlowestLink(from, json);
-  }
-  json.Name("trees").BeginArray();
-  if (policy != nullptr) WriteTrees(*policy, from.links.believed(), json);
-  json.EndArray();
+std::vector<std::string> Names(const StatusSources& from, const std::vector<NodeId>& nodes) {
+  std::vector<std::string> names;
+  for (const NodeId node : nodes) names.push_back(from.membership.Find(node).name);
+  return names;
 }
 
-void WriteKeys(const StatusSources& from, JsonWriter& json) {
-  json.Name("keys").BeginArray();
-  for (KeyId key(1); from.keys.Contains(key); key = key.Next()) {
-    json.BeginObject().Name("key").String(from.keys.NameOf(key)).Name("elements");
-    json.Integer(static_cast<uint64_t>(from.keys.ElementsOf(key)));
-    // Init is round 0, and no round of the training.
-    const uint64_t open = from.rounds.FirstOpen(key).value();
-    json.Name("closed_rounds").Integer(open == 0 ? 0 : open - 1).EndObject();
-  }
-  json.EndArray();
-}
-
-void WriteNames(const StatusSources& from, const std::vector<NodeId>& nodes, JsonWriter& json) {
-  json.BeginArray();
-  for (const NodeId node : nodes) json.String(from.membership.Find(node).name);
-  json.EndArray();
-}
-
-void WriteEpochs(const StatusSources& from, JsonWriter& json) {
-  const auto text_or_null = [&json](const char* name, const std::string& text) {
-    json.Name(name);
-    if (text.empty()) {
-      json.Null();
-    } else {
-      json.String(text);
-    }
-  };
-  text_or_null("change", from.change_waits_for);
-  text_or_null("transfer", from.transfer);
-  text_or_null("disorder", from.disorder);
-  text_or_null("storage", from.storage);
+void FillEpochs(const StatusSources& from, JobStatus& status) {
   if (from.history == nullptr) return;
-  json.Name("epochs").BeginObject().Name("count").Integer(from.history->count());
-  json.Name("reason").String(from.epoch_reason);
-  json.Name("total_seconds").Number(absl::ToDoubleSeconds(from.history->total()));
-  json.Name("longest_seconds").Number(absl::ToDoubleSeconds(from.history->longest()));
-  json.Name("last").BeginArray();
+  JobStatus::Epochs& epochs = status.epochs;
+  epochs.count = from.history->count();
+  epochs.reason = from.epoch_reason;
+  epochs.total_seconds = absl::ToDoubleSeconds(from.history->total());
+  epochs.longest_seconds = absl::ToDoubleSeconds(from.history->longest());
   for (const EpochHistory::Change& change : from.history->changes()) {
-    json.BeginObject().Name("epoch").Integer(change.epoch.value()).Name("reason").String(change.reason);
-    json.Name("members").Integer(change.members).Name("seconds").Number(absl::ToDoubleSeconds(change.took)).EndObject();
+    epochs.last.push_back({change.epoch.value(), change.reason, static_cast<uint32_t>(change.members),
+                           absl::ToDoubleSeconds(change.took)});
   }
-  json.EndArray().EndObject();
 }
 
-void WriteWaits(const StatusSources& from, JsonWriter& json) {
-  json.Name("open_round");
-  const std::optional<OpenRound>& open = from.open_round;
-  if (open.has_value()) {
-    json.BeginObject().Name("key").String(from.keys.NameOf(open->key)).Name("round").Integer(open->round.value());
-    WriteNames(from, open->not_pushed, json.Name("not_pushed"));
-    WriteNames(from, open->not_held, json.Name("not_held"));
-    json.Name("waits_for").String(from.open_round_waits_for);
-    json.Name("since_s").Number(absl::ToDoubleSeconds(from.now - from.last_progress)).EndObject();
-  } else {
-    json.Null();
+void FillWaits(const StatusSources& from, JobStatus& status) {
+  status.change = TextOrNone(from.change_waits_for);
+  status.transfer = TextOrNone(from.transfer);
+  status.disorder = TextOrNone(from.disorder);
+  status.storage = TextOrNone(from.storage);
+  if (const std::optional<OpenRound>& open = from.open_round; open.has_value()) {
+    status.open_round = {from.keys.NameOf(open->key),   open->round.value(),
+                         Names(from, open->not_pushed), Names(from, open->not_held),
+                         from.open_round_waits_for,     absl::ToDoubleSeconds(from.now - from.last_progress)};
   }
-  WriteNames(from, from.barrier_waits_for, json.Name("barrier_waits_for"));
-  json.Name("links_out").BeginArray();
+  status.barrier_waits_for = Names(from, from.barrier_waits_for);
   for (const LinkOutages::Outage& outage : from.outages) {
-    json.BeginObject();
-    WriteNames(from, {outage.a, outage.b}, json.Name("between"));
-    json.Name("seconds_left").Number(absl::ToDoubleSeconds(outage.until - from.now));
-    json.Name("why").String(outage.why).EndObject();
+    status.links_out.push_back({{from.membership.Find(outage.a).name, from.membership.Find(outage.b).name},
+                                absl::ToDoubleSeconds(outage.until - from.now),
+                                outage.why});
   }
-  json.EndArray();
 }
 
 }  // namespace
 
-std::string MakeStatusJson(const StatusSources& from) {
-  JsonWriter json;
-  json.BeginObject().Name("job").String(from.job).Name("state").String(from.state);
-  if (!from.error.empty()) json.Name("error").String(from.error);
-  json.Name("version").String(kVersion).Name("protocol").Integer(kProtocolVersion);
-  json.Name("term").Integer(from.term.value()).Name("epoch").Integer(from.epoch.value());
-  json.Name("policy").Integer(from.policies.Current() == nullptr ? 0 : from.policies.Current()->version.value());
-  json.Name("rejected_messages").Integer(from.rejected_messages).Name("waiting_for").BeginArray();
-  for (const std::string& name : from.membership.WaitingFor()) json.String(name);
-  json.EndArray().Name("insecure").Boolean(IsInsecure(from, from.keyless_address));
-  WriteEpochs(from, json);
-  WriteWaits(from, json);
-  if (from.precision != nullptr) from.precision->WriteTo(json, from.rounds, from.reports);
-  WriteNodes(from, json);
-  WriteLinks(from, json);
-  WriteInferred(from, json);
-  WriteWays(from, json);
-  WritePolicy(from, json);
-  WriteKeys(from, json);
-  return json.EndObject().text();
+JobStatus MakeStatus(const StatusSources& from) {
+  JobStatus status;
+  status.job = from.job;
+  status.state = from.state;
+  status.error = from.error;
+  status.version = kVersion;
+  status.protocol = kProtocolVersion;
+  status.term = from.term.value();
+  status.epoch = from.epoch.value();
+  status.rejected_messages = from.rejected_messages;
+  status.waiting_for = from.membership.WaitingFor();
+  status.is_insecure = IsInsecure(from, from.keyless_address);
+  FillEpochs(from, status);
+  FillWaits(from, status);
+  if (from.precision != nullptr) status.precision = from.precision->Status(from.rounds, from.reports);
+  for (const Member& member : from.membership.all()) status.nodes.push_back(NodeOf(from, member));
+  const LinkReports traffic = CollectTraffic(from);
+  FillLinks(from, traffic, status);
+  FillInferred(from, status);
+  FillPlan(from, traffic, status);
+  for (KeyId key(1); from.keys.Contains(key); key = key.Next()) {
+    // Init is round 0, and no round of the training.
+    const uint64_t open = from.rounds.FirstOpen(key).value();
+    status.keys.push_back(
+        {from.keys.NameOf(key), static_cast<uint64_t>(from.keys.ElementsOf(key)), open == 0 ? 0 : open - 1});
+  }
+  return status;
 }
 
 }  // namespace banyan

@@ -8,6 +8,7 @@
 #include "core/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/field_json.h"
 #include "proto/peer_messages.h"
 
 namespace banyan {
@@ -57,35 +58,35 @@ class StatusReportTest : public ::testing::Test {
   }
 
   std::string Status() {
-    return MakeStatusJson({"job",
-                           "running",
-                           "",
-                           Term(2),
-                           Epoch(3),
-                           5,
-                           Timestamp() + absl::Seconds(4),
-                           absl::Seconds(2.5),
-                           membership_,
-                           reports_,
-                           links_,
-                           keys_,
-                           rounds_,
-                           policies_,
-                           3,
-                           reason_,
-                           waits_for_,
-                           &history_,
-                           outages_,
-                           barrier_waits_for_,
-                           Timestamp() + absl::Seconds(1),
-                           transfer_,
-                           FindOpenRound(keys_, rounds_, membership_, reports_),
-                           "a to hold its result",
-                           "",
-                           inferred_,
-                           nullptr,
-                           ways_,
-                           keyless_address_});
+    return StatusJson(MakeStatus({"job",
+                                  "running",
+                                  "",
+                                  Term(2),
+                                  Epoch(3),
+                                  5,
+                                  Timestamp() + absl::Seconds(4),
+                                  absl::Seconds(2.5),
+                                  membership_,
+                                  reports_,
+                                  links_,
+                                  keys_,
+                                  rounds_,
+                                  policies_,
+                                  3,
+                                  reason_,
+                                  waits_for_,
+                                  &history_,
+                                  outages_,
+                                  barrier_waits_for_,
+                                  Timestamp() + absl::Seconds(1),
+                                  transfer_,
+                                  FindOpenRound(keys_, rounds_, membership_, reports_),
+                                  "a to hold its result",
+                                  "",
+                                  inferred_,
+                                  nullptr,
+                                  ways_,
+                                  keyless_address_}));
   }
 
   Membership membership_;
@@ -107,6 +108,8 @@ class StatusReportTest : public ::testing::Test {
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   JoinA();
+  std::string counters = JsonOf(LinkCounters());
+  counters = counters.substr(1, counters.size() - 2);
   EXPECT_EQ(
       Status(),
       absl::StrCat(
@@ -116,10 +119,11 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
           R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","insecure":false,"member":false},)"
           R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","insecure":false,"member":false}],)"
-          R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0,"overtakings":0},)"
-          R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0,"overtakings":0}],"links_left_out":0,"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
+          R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)",
+          counters,
+          R"(},)"
+          R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)",
+          counters, R"(}],"links_left_out":0,"auxiliary_share":0,"inferred":[],"ways":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsWhoIsReachedWithoutKeys) {
@@ -159,6 +163,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.not_finite = {{KeyId(9), 3, Round(12)}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(0)}};
   report.step = 9;
+  report.late_rounds = 3;
   report.loss = 0.5;
   report.last_sync = {3, 1000, absl::Milliseconds(250)};
   ASSERT_TRUE(reports_.Accept(kA, report, 2, 2).ok());
@@ -175,7 +180,8 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   const std::string json = Status();
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
   EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":9,"step":9,"loss":0.5,"sync_seconds":0.25,)"
-                              R"("late_rounds":0,"rejected_messages":0,"memory":{"results":64},)"
+                              R"("late_rounds":3,"route_violations":0)"));
+  EXPECT_THAT(json, HasSubstr(R"("rejected_messages":0,"memory":{"results":64},)"
                               R"("not_finite":[{"key":"other keys","values":3,"last_round":12}])"));
   EXPECT_THAT(
       json,

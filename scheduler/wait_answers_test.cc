@@ -101,7 +101,7 @@ TEST_F(WaitAnswersTest, NamesTheLinkThatOnlySmallMessagesPass) {
   Pushed(3, 5);
   NodeReport blocked;
   blocked.progress = {{kKey, Round(4), Round(5)}};
-  blocked.links = {{.to = NodeId(3)}, {.to = NodeId(1), .is_blocked = true}};
+  blocked.links = {{{}, NodeId(3), {}}, {{.is_blocked = true}, NodeId(1), {}}};
   Report(2, blocked);
   EXPECT_EQ(Answer(kKey, Round(5)),
             "n1, n2, n3 to hold its result; n2 connects to n1, but large messages do not pass (path MTU?)");

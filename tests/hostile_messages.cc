@@ -145,7 +145,9 @@ Message HostileMessages::SchedulerMessage() {
     case 3:
       return BarrierReleased{Term(Number()), Number()};
     default:
-      return StatusReply{Noise(1000)};
+      StatusReply reply;
+      reply.status->job = Noise(1000);
+      return reply;
   }
 }
 

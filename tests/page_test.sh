@@ -136,4 +136,4 @@ seek() {
 }
 python3 "$look" "$recorded" --until "document.title === 'page-test – Banyan' && $ended" --until "$(inside 'Round 2 took ')" \
   --until "$(seek 0)" --until "document.getElementById('traced').hidden" \
-  --until "$(seek 0.7)" --until "$(inside 'Round 1 took ')" || fail "expected the recording to be played, with its rounds"
+  --until "$(seek 0.8)" --until "$(inside 'Round 1 took ')" || fail "expected the recording to be played, with its rounds"

@@ -18,7 +18,7 @@
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 #include "tools/view/recording.h"
 
 namespace banyan {
@@ -48,11 +48,12 @@ void Train(const JobFixture& job, const std::string& path) {
 }
 
 void ExpectStatusAndTraces(const Recording& recording) {
-  const absl::StatusOr<StatusView> last = ParseStatus(*recording.Read(recording.size() - 1));
+  const absl::StatusOr<JobStatus> last = ParseStatus(*recording.Read(recording.size() - 1));
   ASSERT_TRUE(last.ok()) << last.status();
   EXPECT_EQ(last->state, "running");
   ASSERT_EQ(last->nodes.size(), 3u);
-  EXPECT_GT(last->nodes[2].round.value_or(0), 0);
+  ASSERT_TRUE(last->nodes[2].report.has_value());
+  EXPECT_GT(last->nodes[2].report->round.value_or(0), 0u);
   for (size_t i = 0; i < recording.traces(); ++i) {
     const absl::StatusOr<RoundChart> chart = ReadRoundChart(*recording.ReadTrace(i));
     ASSERT_TRUE(chart.ok()) << chart.status();

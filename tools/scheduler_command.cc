@@ -290,9 +290,9 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
     page = *std::move(served);
   }
   if (page != nullptr || report.has_value()) {
-    tap.take_status = [&page, &report](Timestamp, std::string json) {
-      if (report.has_value()) report->Take(json);
-      if (page != nullptr) page->Take(std::move(json));
+    tap.take_status = [&page, &report](Timestamp, JobStatus status) {
+      if (report.has_value()) report->Take(status);
+      if (page != nullptr) page->Take(std::move(status));
     };
   }
   if (page != nullptr) tap.on_sent = [&page](const Message& message) { page->TakeTraced(message); };

@@ -28,11 +28,15 @@ class SchedulerProbeTest : public ::testing::Test {
                            .interval = interval,
                            .on_answer = [this](const Message& message) {
                              const auto* reply = std::get_if<StatusReply>(&message);
-                             if (reply != nullptr) answers_.push_back(reply->json);
+                             if (reply != nullptr) answers_.push_back(reply->status->job);
                              return reply != nullptr;
                            }});
   }
-  static Event Answer(const std::string& json) { return MessageReceived{kConnection, StatusReply{json}, {}}; }
+  static Event Answer(const std::string& job) {
+    StatusReply reply;
+    reply.status->job = job;
+    return MessageReceived{kConnection, std::move(reply), {}};
+  }
   static bool Asks(const Actions& actions) {
     return actions.size() == 1 && std::holds_alternative<Send>(actions[0]) &&
            std::holds_alternative<StatusRequest>(std::get<Send>(actions[0]).message);

@@ -8,7 +8,7 @@
 
 #include "tools/commands.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 #include "tools/view/recording.h"
 #include "tools/view/simulation_recorder.h"
 #include "tracing/testing/trace_schema.h"
@@ -159,9 +159,10 @@ TEST(SimCommandTest, RecordsTheJobAtFullSize) {
   ASSERT_TRUE(recording.ok()) << recording.status();
   EXPECT_EQ(recording->from_s(), 0);
   EXPECT_GE(recording->size(), 5u);  // two rounds of 40 MB at no more than 110 Mbit/s
-  const absl::StatusOr<StatusView> last = ParseStatus(*recording->Read(recording->size() - 1));
+  const absl::StatusOr<JobStatus> last = ParseStatus(*recording->Read(recording->size() - 1));
   ASSERT_TRUE(last.ok()) << last.status();
-  EXPECT_NEAR(last->bound_mbps, 110, 1);
+  ASSERT_TRUE(last->plan.has_value());
+  EXPECT_NEAR(last->plan->bound_mbps, 110, 1);
   EXPECT_EQ(last->nodes.size(), 9u);
   recorded.back() = "no/such/folder/a.rec";
   const Outcome unwritable = Sim(recorded);

@@ -12,11 +12,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "core/version.h"
+#include "proto/status.h"
 #include "proto/tracing/trace_messages.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/flags/shared_flags.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 #include "tools/scheduler_probe.h"
 #include "tools/view/recording.h"
 #include "tools/view/round_asker.h"
@@ -63,15 +65,14 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
 bool IsTerminal(const std::ostream& out) { return &out == &std::cout && isatty(STDOUT_FILENO) != 0; }
 
 // Returns whether the job has failed.
-bool Show(const StatusFlags& flags, const std::string& json, const absl::StatusOr<StatusView>& status,
-          std::ostream& out) {
-  const bool has_failed = status.ok() && status->state == kFailed;
+bool Show(const StatusFlags& flags, const JobStatus& status, std::ostream& out) {
+  const bool has_failed = status.state == kFailed;
   if (flags.json) {
-    out << json << std::endl;
+    out << StatusJson(status) << std::endl;
     return has_failed;
   }
   if (flags.watch && IsTerminal(out)) out << kClearScreen;
-  out << (status.ok() ? FormatStatus(*status, flags.links) : absl::StrCat(status.status().message(), "\n"));
+  out << FormatStatus(status, flags.links);
   if (flags.watch) out << "\n";
   out.flush();
   return has_failed;
@@ -87,9 +88,9 @@ class JobRecorder {
     return std::unique_ptr<JobRecorder>(new JobRecorder(path, *std::move(writer), err));
   }
 
-  void Add(const std::string& json, const absl::StatusOr<StatusView>& view) {
-    status_.Update(writer_->Add(NowSeconds(), json));
-    question_ = view.ok() ? asker_.Next(*view, absl::Now()) : std::nullopt;
+  void Add(const JobStatus& status) {
+    status_.Update(writer_->Add(NowSeconds(), status));
+    question_ = asker_.Next(status, absl::Now());
   }
   // Returns what the scheduler is to be asked after the last status.
   std::optional<Message> TakeQuestion() {
@@ -122,6 +123,7 @@ class JobRecorder {
 absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out,
                                   std::ostream& err) {
   bool has_failed = false;
+  bool is_other_version = false;
   std::unique_ptr<JobRecorder> recorder;
   if (!flags.record.empty()) {
     absl::StatusOr<std::unique_ptr<JobRecorder>> opened = JobRecorder::Open(flags.record, err);
@@ -141,13 +143,14 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
       err << "banyan status: " << why.message() << "; it is asked again and again" << std::endl;
     };
   }
-  probe.is_done = [&] { return !out.good() || (recorder != nullptr && !recorder->status().ok()); };
+  probe.is_done = [&] { return is_other_version || !out.good() || (recorder != nullptr && !recorder->status().ok()); };
   probe.on_answer = [&](const Message& message) {
     const auto* reply = std::get_if<StatusReply>(&message);
     if (reply == nullptr) return false;
-    const absl::StatusOr<StatusView> view = ParseStatus(reply->json);
-    if (recorder != nullptr) recorder->Add(reply->json, view);
-    has_failed = Show(flags, reply->json, view, out);
+    is_other_version = reply->status->job.empty();
+    if (is_other_version) return true;
+    if (recorder != nullptr) recorder->Add(*reply->status);
+    has_failed = Show(flags, *reply->status, out);
     return true;
   };
   if (recorder != nullptr) {
@@ -156,6 +159,12 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
   }
   if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
   if (recorder != nullptr && !recorder->status().ok()) return recorder->status();
+  if (is_other_version) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the scheduler is of another version of Banyan than this command, ", kVersion,
+                     ": expected a status that it can read; ask again with the `banyan` that is installed where the "
+                     "scheduler runs"));
+  }
   return has_failed;
 }
 

@@ -22,12 +22,12 @@ class StatusCommandTest : public ::testing::Test {
   int Run(std::vector<std::string> arguments) { return StatusCommand(arguments, out_, err_); }
 
   // Asks a scheduler that gives this answer.
-  int RunWith(const std::string& json, std::vector<std::string> arguments) {
+  int RunWith(const JobStatus& status, std::vector<std::string> arguments) {
     absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create({.name = "scheduler"});
     EXPECT_TRUE(host.ok()) << host.status();
     auto scheduler = std::make_unique<TestingProtocol>();
-    scheduler->on_message = [&json](MessageReceived& received, Actions& actions) {
-      TestingProtocol::Add(actions, Send{received.connection, StatusReply{json}, {}});
+    scheduler->on_message = [&status](MessageReceived& received, Actions& actions) {
+      TestingProtocol::Add(actions, Send{received.connection, StatusReply{status}, {}});
     };
     std::thread thread([&] { EXPECT_EQ((*host)->Run(std::move(scheduler)), absl::OkStatus()); });
     arguments.insert(arguments.end(), {"--scheduler", (*host)->bound_address()});
@@ -40,29 +40,42 @@ class StatusCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
+JobStatus StatusOf(const std::string& state) {
+  JobStatus status;
+  status.job = "j";
+  status.state = state;
+  status.epoch = 1;
+  return status;
+}
+
 TEST_F(StatusCommandTest, ExitCodeTellsOfAFailedJob) {
-  const std::string rest = R"(","error":"n2 is lost","epoch":1,"policy":0})";
-  const std::string failed = R"({"job":"j","state":"failed)" + rest;
+  JobStatus failed = StatusOf("failed");
+  failed.error = "n2 is lost";
   EXPECT_EQ(RunWith(failed, {}), 1);
   EXPECT_THAT(out_.str(), HasSubstr("job j: failed, epoch 1, policy 0\nerror: n2 is lost\n"));
   EXPECT_EQ(RunWith(failed, {"--json"}), 1);
-  EXPECT_THAT(out_.str(), HasSubstr(failed));
-  EXPECT_EQ(RunWith(R"({"job":"j","state":"running)" + rest, {}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr(StatusJson(failed) + "\n"));
+  EXPECT_EQ(RunWith(StatusOf("running"), {}), 0);
   EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(StatusCommandTest, RecordsWhatIsAnswered) {
   const std::string path = ::testing::TempDir() + "/status_recording";
-  const std::string json = R"({"job":"j","state":"running","epoch":1,"policy":0})";
   // A standard output that takes nothing ends it after the first answer.
   out_.setstate(std::ios::badbit);
-  EXPECT_EQ(RunWith(json, {"--watch", "--record", path}), 0);
+  EXPECT_EQ(RunWith(StatusOf("running"), {"--watch", "--record", path}), 0);
   const absl::StatusOr<Recording> recording = Recording::Open(path);
   ASSERT_TRUE(recording.ok()) << recording.status();
-  EXPECT_EQ(*recording->Read(0), json);
+  EXPECT_EQ(*recording->Read(0), StatusJson(StatusOf("running")));
   EXPECT_GT(recording->from_s(), 1.7e9);
-  EXPECT_EQ(RunWith("{\n}", {"--watch", "--record", path}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("expected a status as an object of JSON in one line"));
+}
+
+// One of before sends the status as text, under another number.
+TEST_F(StatusCommandTest, SaysThatTheSchedulerIsOfAnotherVersion) {
+  EXPECT_EQ(RunWith(JobStatus(), {"--watch"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("the scheduler is of another version of Banyan than this command"));
+  EXPECT_THAT(err_.str(), HasSubstr("ask again with the `banyan` that is installed where the scheduler runs"));
+  EXPECT_EQ(out_.str(), "");
 }
 
 TEST_F(StatusCommandTest, SaysThatNobodyAnswers) {

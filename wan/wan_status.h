@@ -55,8 +55,52 @@ struct WanStatus {
   const Link* FindLink(absl::string_view from, absl::string_view to) const;
 };
 
+template <typename Visitor>
+void Fields(Visitor& v, WanStatus::Node& m) {
+  v(1, "name", m.name);
+  v(2, "address", m.address);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, WanStatus::Link& m) {
+  v(1, "from", m.from);
+  v(2, "to", m.to);
+  v(3, "mbps", m.mbps);
+  v(4, "delay_ms", m.delay_ms);
+  v(5, "loss_percent", m.loss_percent);
+  v(6, "bytes", m.bytes);
+  v(7, "packets", m.packets);
+  v(8, "lost_packets", m.lost_packets);
+  v(9, "dropped_packets", m.dropped_packets);
+  v(10, "queued_bytes", m.queued_bytes);
+  v(11, "queue_limit_bytes", m.queue_limit_bytes);
+  v(12, "cut", m.is_cut);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, WanStatus::Forwarder& m) {
+  v(1, "read_packets", m.read_packets);
+  v(2, "written_packets", m.written_packets);
+  v(3, "unroutable_packets", m.unroutable_packets);
+  v(4, "refused_packets", m.refused_packets);
+  v(5, "wakeups", m.wakeups);
+  v(6, "cpu_seconds", m.cpu_seconds);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, WanStatus& m) {
+  v(1, "id", m.id);
+  v(2, "overlay", m.overlay);
+  v(3, "pid", m.pid);
+  v(4, "seed", m.seed);
+  v(5, "uptime_seconds", m.uptime_seconds);
+  v(6, "nodes", m.nodes);
+  v(7, "links", m.links);
+  v(8, "forwarder", m.forwarder);
+}
+
 // `state` is "running" or "dead".
-std::string WanStatusJson(const WanStatus& status, const std::string& state);
+std::string WanStatusJson(WanStatus status, const std::string& state);
 // Parses what WanStatusJson has written; INVALID_ARGUMENT for anything else.
 absl::StatusOr<WanStatus> ParseWanStatus(absl::string_view json);
 // Returns `status` as text for people.

@@ -29,6 +29,7 @@
 #include "node/link/stall_watch.h"
 #include "node/trim/trimmer.h"
 #include "proto/chunk_message.h"
+#include "proto/scheduler_messages.h"
 #include "protocol/action.h"
 
 namespace banyan {
@@ -51,13 +52,9 @@ class PeerLink {
     // Cuts chunks that leave the queue; outlives the link. Null: none is cut.
     const Trimmer* trimmer = nullptr;
   };
-  struct Counters {
-    uint64_t sent_bytes = 0;    // with headers, resends and copies
-    uint64_t resent_bytes = 0;  // of chunks that were given up and sent again
-    uint64_t auxiliary_bytes = 0;
+  // What is reported of the link, and what is not.
+  struct Counters : LinkCounters {
     uint64_t hedged_bytes = 0;  // of the copies of late chunks
-    uint64_t cut_chunks = 0;    // that left the queue without their last frames
-    uint64_t cut_bytes = 0;     // that they lacked
     uint64_t result_bytes = 0;  // of results in levels
     uint64_t excess_bytes = 0;  // of these, what the link did not carry in time
     absl::Duration busy;        // with a chunk in flight; without the last moments before a connection was lost
@@ -129,6 +126,8 @@ class PeerLink {
   int64_t relayed_bytes() const { return queue_.relayed_bytes() + flight_.relayed_bytes(); }
   uint64_t next_sequence() const { return flight_.next_sequence(); }
   const Counters& counters() const { return counters_; }
+  // For what is counted outside.
+  LinkCounters& reported() { return counters_; }
 
  private:
   void SendQueued(Timestamp now, Actions& actions);

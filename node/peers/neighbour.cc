@@ -16,7 +16,8 @@ LinkRound Neighbour::EndRound(std::optional<absl::Duration> took, Timestamp now)
   const uint64_t resent_bytes = counters.resent_bytes - before.resent_bytes;
   const uint64_t hedged_bytes = counters.hedged_bytes - before.hedged_bytes;
   const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes - hedged_bytes;
-  busy_share = took.has_value() ? std::min(1.0, absl::ToDoubleSeconds(busy) / absl::ToDoubleSeconds(*took)) : 0;
+  link.reported().busy_share =
+      took.has_value() ? std::min(1.0, absl::ToDoubleSeconds(busy) / absl::ToDoubleSeconds(*took)) : 0;
   const uint64_t result_bytes = counters.result_bytes - before.result_bytes;
   const auto excess_bytes = static_cast<double>(counters.excess_bytes - before.excess_bytes);
   const double in_time = result_bytes == 0 ? 1 : 1 - excess_bytes / static_cast<double>(result_bytes);
@@ -24,7 +25,7 @@ LinkRound Neighbour::EndRound(std::optional<absl::Duration> took, Timestamp now)
 }
 
 void Neighbour::NoteRenewal(StepContext& step, absl::Duration silence) {
-  ++renewals;
+  const uint64_t renewals = ++link.reported().renewals;
   if (!std::has_single_bit(renewals)) return;
   step.Log(LogLevel::kWarning,
            absl::StrCat("nothing passed over a connection to ", slice.name, " at ", slice.address, " for ",
@@ -46,18 +47,9 @@ PaceSearch::Shown Neighbour::Shown(Timestamp now) const {
 }
 
 NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {
-  const PeerLink::Counters& counters = link.counters();
-  return {slice.node,
-          counters.sent_bytes,
-          counters.resent_bytes,
-          counters.auxiliary_bytes,
-          busy_share,
-          is_measured ? meter.Measure(now) : std::nullopt,
-          renewals,
-          link.stall_watch().is_blocked(),
-          counters.cut_chunks,
-          counters.cut_bytes,
-          overtakings};
+  NodeReport::Link report{link.counters(), slice.node, is_measured ? meter.Measure(now) : std::nullopt};
+  report.is_blocked = link.stall_watch().is_blocked();
+  return report;
 }
 
 }  // namespace banyan

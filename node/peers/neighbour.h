@@ -49,17 +49,14 @@ struct Neighbour {
   std::string unreachable = {};
   std::optional<Timestamp> unreachable_since = {};
   bool is_out_of_reach = false;  // for so long that it was said
-  uint64_t renewals = 0;         // connections that were made anew because nothing passed
-  uint64_t overtakings = 0;      // of packets on their way there
 
   PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
-  double busy_share = 0;                 // the part of the last round in which a chunk was on its way
   // The highest rate of late, for the choice of auxiliary paths, and when the meter was asked. 0 when unknown.
   double fastest_bps = 0;
   Timestamp measured_at = {};
   PaceSearch pace_search = {};
 
-  // Ends a round that took `took`, empty when unknown, and sets busy_share. Tells how the round went on the link.
+  // Ends a round that took `took`, empty when unknown, and counts its busy share. Tells how the round went on the link.
   LinkRound EndRound(std::optional<absl::Duration> took, Timestamp now);
   // Notes that a connection is made anew over which nothing passed for so long; the first, second, fourth ... is
   // logged.

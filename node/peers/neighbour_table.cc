@@ -159,7 +159,7 @@ void NeighbourTable::OnConnectFailed(StepContext& step, ConnectionId connection,
 
 void NeighbourTable::OnOvertook(ConnectionId connection, uint64_t times) {
   const auto entry = outbound_.find(connection);
-  if (entry != outbound_.end()) neighbours_.at(entry->second).overtakings += times;
+  if (entry != outbound_.end()) neighbours_.at(entry->second).link.reported().overtakings += times;
 }
 
 bool NeighbourTable::BecomesUnreachable(Neighbour& neighbour, Timestamp now) const {

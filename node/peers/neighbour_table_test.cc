@@ -227,9 +227,9 @@ TEST_F(NeighbourTableTest, AConnectionThatCarriesNothingIsMadeAnew) {
   EXPECT_THAT(Renewed(2), IsEmpty());
   now_ = now_ + absl::Milliseconds(1);
   EXPECT_THAT(Renewed(2), ElementsAre(std::make_pair(kFirstData, true)));
-  EXPECT_EQ(At(2).renewals, 0u);
+  EXPECT_EQ(At(2).link.counters().renewals, 0u);
   Down(kFirstData);
-  EXPECT_EQ(At(2).renewals, 1u);
+  EXPECT_EQ(At(2).link.counters().renewals, 1u);
   EXPECT_THAT(Logged(), ElementsAre(HasSubstr("nothing passed over a connection to n2")));
   EXPECT_GT(At(2).link.queued_bytes(), 0);
   EXPECT_THAT(Renewed(2), IsEmpty());
@@ -258,7 +258,7 @@ TEST_F(NeighbourTableTest, AControlConnectionWhoseHeartbeatsAreNotEchoedIsMadeAn
   now_ = now_ + absl::Milliseconds(1);
   EXPECT_THAT(Renewed(2), ElementsAre(std::make_pair(kFirstControl, false)));
   EXPECT_THAT(Renewed(2), IsEmpty());
-  EXPECT_EQ(At(2).renewals, 1u);
+  EXPECT_EQ(At(2).link.counters().renewals, 1u);
   // One that was never heard may be right not to echo.
   EXPECT_THAT(Renewed(3), IsEmpty());
 }

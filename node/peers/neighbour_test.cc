@@ -44,7 +44,7 @@ TEST_F(NeighbourTest, ARoundCountsWhatTheLinkDidSinceTheLastOne) {
   EXPECT_FALSE(round.resent);
   EXPECT_EQ(round.results_in_time, 1) << "there were none in levels";
   EXPECT_EQ(round.sent_bytes, WireBytes(1000, 2));
-  EXPECT_EQ(neighbour_.busy_share, 0.25);
+  EXPECT_EQ(neighbour_.link.counters().busy_share, 0.25);
 }
 
 // Results are not cut, but those behind which more waits than the policy allows tell what the link does not carry.
@@ -80,10 +80,10 @@ TEST_F(NeighbourTest, ResentBytesAreToldApart) {
 TEST_F(NeighbourTest, TheBusyShareIsOfTheLastRoundAndAtMostOne) {
   SendOne(absl::Milliseconds(200));
   neighbour_.EndRound(absl::Milliseconds(100), now_);
-  EXPECT_EQ(neighbour_.busy_share, 1);
+  EXPECT_EQ(neighbour_.link.counters().busy_share, 1);
   SendOne(absl::Milliseconds(200));
   neighbour_.EndRound(std::nullopt, now_);
-  EXPECT_EQ(neighbour_.busy_share, 0);
+  EXPECT_EQ(neighbour_.link.counters().busy_share, 0);
 }
 
 TEST_F(NeighbourTest, ReportsAllThatTheLinkDid) {

@@ -7,37 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/json_writer.h"
+#include "proto/field_json.h"
 
 namespace banyan {
 namespace {
 
 constexpr int kAuditSchema = 1;
-
-void WriteCounts(const RouteCounts& counts, JsonWriter& json) {
-  json.Name("low_bit").Integer(static_cast<uint64_t>(counts.low_bit));
-  json.Name("fallback").Integer(static_cast<uint64_t>(counts.fallback));
-  json.Name("plain").Integer(static_cast<uint64_t>(counts.plain));
-  json.Name("mixed").Integer(static_cast<uint64_t>(counts.mixed));
-  json.Name("violations").Integer(static_cast<uint64_t>(counts.violations));
-  json.Name("low_bit_share").Number(counts.low_bit_share());
-  json.Name("veto_share").Number(counts.veto_share());
-  json.Name("traffic_ratio").Number(counts.traffic_ratio());
-  if (counts.sent_bytes > 0) json.Name("sent_bytes").Integer(static_cast<uint64_t>(counts.sent_bytes));
-}
-
-// Writes how often each slice took which route, where a key has several.
-void WriteSlices(const RouteAudit::Slices& slices, JsonWriter& json) {
-  if (slices.empty()) return;
-  json.Name("slices").BeginArray();
-  for (const auto& [first, counts] : slices) {
-    json.BeginObject().Name("first").Integer(static_cast<uint64_t>(first));
-    json.Name("elements").Integer(static_cast<uint64_t>(counts.elements));
-    json.Name("low_bit").Integer(static_cast<uint64_t>(counts.low_bit));
-    json.Name("fallback").Integer(static_cast<uint64_t>(counts.fallback));
-    json.Name("plain").Integer(static_cast<uint64_t>(counts.plain)).EndObject();
-  }
-  json.EndArray();
-}
 
 void WriteControls(const PrecisionController& controller, JsonWriter& json) {
   const Supervisor& supervisor = controller.supervisor();
@@ -75,22 +50,6 @@ void WriteAdmissions(const PrecisionController& controller, JsonWriter& json) {
 
 }  // namespace
 
-void WriteAudit(const RouteAudit& audit, JsonWriter& json) {
-  json.Name("bits_per_element").Number(audit.bits_per_element());
-  json.Name("candidates").BeginObject();
-  WriteCounts(audit.candidates(), json);
-  json.EndObject().Name("all").BeginObject();
-  WriteCounts(audit.all(), json);
-  json.EndObject().Name("keys").BeginArray();
-  for (const auto& [key, counts] : audit.keys()) {
-    json.BeginObject().Name("key").String(key);
-    WriteCounts(counts, json);
-    WriteSlices(audit.SlicesOf(key), json);
-    json.EndObject();
-  }
-  json.EndArray();
-}
-
 std::string AuditJson(const RouteAudit& audit, const PrecisionController& controller) {
   JsonWriter json;
   json.BeginObject();
@@ -100,7 +59,9 @@ std::string AuditJson(const RouteAudit& audit, const PrecisionController& contro
   WriteControls(controller, json);
   json.Name("admissions");
   WriteAdmissions(controller, json);
-  WriteAudit(audit, json);
+  AuditStatus status = audit.Status();
+  JsonFieldWriter fields(json);
+  Fields(fields, status);
   json.EndObject();
   return absl::StrCat(json.text(), "\n");
 }

@@ -5,15 +5,10 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "core/json_writer.h"
 #include "precision/audit/route_audit.h"
 #include "precision/control/precision_controller.h"
 
 namespace banyan {
-
-// Writes the bits per element of modelled traffic, and the counts of all keys and of each, as names of an object that
-// has begun.
-void WriteAudit(const RouteAudit& audit, JsonWriter& json);
 
 // Names the profile, the settings and what the controls did, then the counts of all keys and of each.
 std::string AuditJson(const RouteAudit& audit, const PrecisionController& controller);

@@ -26,6 +26,32 @@ void RouteCounts::Add(const RouteCounts& other) {
   sent_bytes += other.sent_bytes;
 }
 
+RouteStatus RouteCounts::Status() const {
+  return {static_cast<uint64_t>(low_bit),
+          static_cast<uint64_t>(fallback),
+          static_cast<uint64_t>(plain),
+          static_cast<uint64_t>(mixed),
+          static_cast<uint64_t>(violations),
+          low_bit_share(),
+          veto_share(),
+          traffic_ratio(),
+          static_cast<uint64_t>(sent_bytes)};
+}
+
+AuditStatus RouteAudit::Status() const {
+  AuditStatus status{bits_per_element_, candidates_.Status(), all_.Status(), {}};
+  for (const auto& [key, counts] : keys_) {
+    status.keys.push_back({key, counts.Status(), {}});
+    for (const auto& [first, of_slice] : SlicesOf(key)) {
+      status.keys.back().slices.push_back({static_cast<uint64_t>(first), static_cast<uint64_t>(of_slice.elements),
+                                           static_cast<uint64_t>(of_slice.low_bit),
+                                           static_cast<uint64_t>(of_slice.fallback),
+                                           static_cast<uint64_t>(of_slice.plain)});
+    }
+  }
+  return status;
+}
+
 int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes,
                            int64_t rounds) {
   if (rounds == 0) return 0;

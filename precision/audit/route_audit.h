@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "proto/precision/key_routes.h"
+#include "proto/status.h"
 
 namespace banyan {
 
@@ -56,6 +57,7 @@ struct RouteCounts {
   double traffic_ratio() const { return full_bits > 0 ? modelled_bits / full_bits : 1; }
 
   void Add(const RouteCounts& other);
+  RouteStatus Status() const;
 };
 
 class RouteAudit {
@@ -87,6 +89,8 @@ class RouteAudit {
   const RouteCounts& candidates() const { return candidates_; }
   // Of all keys: what traffic and violations are told of.
   const RouteCounts& all() const { return all_; }
+  // What `status` and the file of a run tell of it.
+  AuditStatus Status() const;
 
  private:
   static void Count(absl::Span<const SliceRoute> slices, int64_t rounds, Slices& counts);

@@ -87,12 +87,34 @@ LinkMeasurement SampleMeasurement() {
   return measurement;
 }
 
+PrecisionStatus SamplePrecision() {
+  PrecisionStatus status;
+  status.profile = "small";
+  status.binding = "model";
+  status.state = "decided";
+  status.admitted = {"encoder"};
+  status.veto = "cooldown";
+  status.vetoes = 2;
+  status.ordered = {"head"};
+  status.step = 7;
+  status.violations = 1;
+  status.sent = {1500000, 4000000};
+  status.sent_low_bit = {500000, 3000000};
+  status.guard = "endpoint";
+  status.predicted = {{100000, 2, 0.25, 0.5, 0.125, 0.375}};
+  status.audit.bits_per_element = 1.5;
+  status.audit.candidates = {30, 10, 20, 4, 5, 0.5, 0.25, 0.75, 800};
+  status.audit.all = {30, 10, 60, 4, 5, 0.3, 0.25, 0.875, 900};
+  status.audit.keys = {{"w", {30, 10, 20, 4, 5, 0.5, 0.25, 0.75, 800}, {{5, 20, 3, 2, 1}}}};
+  return status;
+}
+
 NodeReport SampleReport() {
   NodeReport report;
   report.workers_attached = 2;
   report.rejected_messages = 3;
-  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement(), 3, true, 44, 555000, 6},
-                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement(), 1, true, 1, 7, 8}};
+  report.links = {{{1'000'000'007, 4096, 1000, 0.75, 3, true, 44, 555000, 6}, NodeId(4), SampleMeasurement()},
+                  {{77, 1, 2, 0.25, 1, true, 1, 7, 8}, NodeId(5), SampleMeasurement()}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
   report.progress = {{KeyId(1), Round(17), Round(18)},
                      {KeyId(2), Round(17), Round(18)},
@@ -196,7 +218,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(QuorumReached{Term(3), {{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});
   messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
-  messages.emplace_back(StatusReply{R"({"epoch": 1})"});
+  messages.emplace_back(StatusReply{SampleStatus()});
   messages.emplace_back(WaitAnswer{Term(3), KeyId(1), Round(18), "it waits for n4, which has not pushed it"});
   messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
   messages.emplace_back(EpochBegin{Term(3), Epoch(6), "n4 has been silent for 5s"});
@@ -309,6 +331,73 @@ WireSample SampleEmptyResult() {
   chunk.made_in = Epoch(2);
   chunk.kind = RoundKind::kAbstention;
   return sample;
+}
+
+JobStatus SampleStatus() {
+  JobStatus status;
+  status.job = "fashion";
+  status.state = "failed";
+  status.error = "n2 is \"lost\"";
+  status.version = "1.2.3";
+  status.protocol = 4;
+  status.term = 2;
+  status.epoch = 3;
+  status.policy = 5;
+  status.rejected_messages = 6;
+  status.waiting_for = {"n2"};
+  status.is_insecure = true;
+  status.change = "a plan is being made";
+  status.transfer = "n1 takes the state";
+  status.disorder = "n1 and n2 push in other orders";
+  status.storage = "the state has not been written for 4s";
+  status.epochs = {1, "n2 has gone", 1.5, 1.25, {{3, "n2 has gone", 1, 1.5}}};
+  status.open_round = {"w", 7, {"n2"}, {"n1"}, "n2 to push it", 12};
+  status.barrier_waits_for = {"n2"};
+  status.links_out = {{{"n1", "n2"}, 60, "silent"}};
+  status.precision = SamplePrecision();
+  JobStatus::Report report;
+  report.workers = 1;
+  report.round = 12;
+  report.step = 11;
+  report.loss = 0.5;
+  report.sync_seconds = 0.0205;
+  report.counters = {2, 8};
+  report.rejected_messages = 3;
+  report.memory = {{"queues", 500000}, {"results", 1000000}};
+  report.not_finite = {{"w", 9, 12}};
+  JobStatus::Node node;
+  node.name = "n1";
+  node.id = 1;
+  node.state = "joined";
+  node.address = "tcp://10.0.0.1:7701";
+  node.heard_s = 0.25;
+  node.version = "1.2.2";
+  node.is_insecure = true;
+  node.is_member = true;
+  node.membership = {"18446744073709551615", 3};
+  node.up_mbps = 50;
+  node.down_mbps = 20;
+  node.place = {52.5, -13.4};
+  node.report = report;
+  status.nodes = {node};
+  status.links = {{"n1",
+                   "n2",
+                   38,
+                   15,
+                   0.5,
+                   3.25,
+                   "auxiliary",
+                   true,
+                   {4000000, 10, 1000000, 0.875, 3, true, 4, 555, 6},
+                   JobStatus::Measured{18, -3, 1}}};
+  status.links_left_out = 7;
+  status.auxiliary_share = 0.25;
+  status.inferred = {{"n1", "sends", 50}};
+  status.ways = {{"n1", "n2", 40, {{"n1", "n3"}}}};
+  status.plan = {"fapt", 58.8, 66.3, 110, 0.6, 2.5, "the start", 2, 3, JobStatus::SlowestLink{"n1", "n2", 38, 0.875}};
+  status.trees = {{"n1", 0.75, {{"n2", "n1"}}, {{"n2", "n1"}}}};
+  status.keys = {{"w", 10, 6}};
+  return status;
 }
 
 std::vector<WireSample> WireSamples() {

@@ -3,10 +3,13 @@
 #ifndef BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_
 #define BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_
 
+#include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/buffer.h"
+#include "proto/fields.h"
 #include "proto/message.h"
 
 namespace banyan {
@@ -18,6 +21,27 @@ struct WireSample {
 
 // Every alternative of Message at least once.
 std::vector<WireSample> WireSamples();
+
+// A status in which every member differs from its default.
+JobStatus SampleStatus();
+
+// Sets each number of a description that is a metric to a value of its own.
+struct SampleSetter {
+  static constexpr bool kReads = false;
+  template <typename Member, typename... Limits>
+  void operator()(int number, const char*, Member& member, Metric, Limits...) {
+    member = std::is_same_v<Member, uint64_t> ? static_cast<Member>(1000 + number) : static_cast<Member>(1.0 / number);
+  }
+};
+
+// Counters that all differ from their defaults, so that a new one needs no sample of its own.
+template <typename Counters>
+Counters SampleCounters() {
+  Counters counters;
+  SampleSetter setter;
+  Fields(setter, counters);
+  return counters;
+}
 
 // A relayed chunk of two frames.
 WireSample SampleChunk();

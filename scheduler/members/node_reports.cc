@@ -1,6 +1,8 @@
 #include "scheduler/members/node_reports.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/peer_text.h"
@@ -20,21 +22,32 @@ bool IsSaneName(const NodeReport::Memory& row) {
 }
 
 // Of one kind of rows.
-template <typename Rows, typename... Fields>
-uint64_t LargestOf(const Rows& rows, Fields... fields) {
+template <typename Row>
+uint64_t LargestOf(const std::vector<Row>& rows, uint64_t Row::*field) {
   uint64_t largest = 0;
-  for (const auto& row : rows) largest = std::max({largest, static_cast<uint64_t>(row.*fields)...});
+  for (const Row& row : rows) largest = std::max(largest, row.*field);
   return largest;
 }
 
+// Visits counters.
+struct Largest {
+  static constexpr bool kReads = false;
+  uint64_t value = 0;
+  template <typename Member, typename... Limits>
+  void operator()(int, const char*, Member& member, Limits...) {
+    if constexpr (std::is_same_v<Member, uint64_t>) value = std::max(value, member);
+  }
+};
+
 // A sum of several of them must have room as well.
 absl::Status CheckCounts(const NodeReport& report) {
-  using Link = NodeReport::Link;
-  uint64_t largest = std::max(
-      {report.rejected_messages, report.step, uint64_t{report.late_rounds}, uint64_t{report.route_violations},
-       LargestOf(report.memory, &NodeReport::Memory::size_bytes),
-       LargestOf(report.not_finite, &NodeReport::NotFinite::values),
-       LargestOf(report.links, &Link::sent_bytes, &Link::resent_bytes, &Link::auxiliary_bytes, &Link::cut_bytes)});
+  Largest counter;
+  NodeCounters of_node = report;
+  Fields(counter, of_node);
+  for (LinkCounters of_link : report.links) Fields(counter, of_link);
+  uint64_t largest = std::max({counter.value, report.rejected_messages, report.step,
+                               LargestOf(report.memory, &NodeReport::Memory::size_bytes),
+                               LargestOf(report.not_finite, &NodeReport::NotFinite::values)});
   for (const NodeReport::KeyProgress& key : report.progress) largest = std::max(largest, key.round.value());
   if (largest <= kMaxReportCount) return absl::OkStatus();
   return absl::InvalidArgumentError(

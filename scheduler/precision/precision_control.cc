@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/check.h"
-#include "precision/audit/audit_file.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/scheduler_limits.h"
@@ -16,14 +15,9 @@
 namespace banyan {
 namespace {
 
-void Add(const PrecisionReport::Traffic& from, PrecisionReport::Traffic& to) {
+void Add(const PrecisionReport::Traffic& from, PrecisionStatus::Traffic& to) {
   to.sent_bytes += from.sent_bytes;
   to.full_bytes += from.full_bytes;
-}
-
-void WriteTraffic(const char* name, const PrecisionReport::Traffic& traffic, JsonWriter& json) {
-  json.Name(name).BeginObject().Name("bytes").Integer(traffic.sent_bytes);
-  json.Name("fp32_bytes").Integer(traffic.full_bytes).EndObject();
 }
 
 std::vector<int64_t> BordersBetween(const std::vector<SliceBinding>& slices) {
@@ -32,12 +26,6 @@ std::vector<int64_t> BordersBetween(const std::vector<SliceBinding>& slices) {
     if (slice.first > 0) borders.push_back(slice.first);
   }
   return borders;
-}
-
-void WriteNames(const char* name, const std::vector<std::string>& names, JsonWriter& json) {
-  json.Name(name).BeginArray();
-  for (const std::string& each : names) json.String(each);
-  json.EndArray();
 }
 
 }  // namespace
@@ -166,19 +154,6 @@ bool PrecisionControl::OnComputation(ComputationFinished& event) {
   return true;
 }
 
-void PrecisionControl::WriteGuard(JsonWriter& json) const {
-  json.Name("guard").String(HasGuard() ? "endpoint" : "forced").Name("predicted").BeginArray();
-  for (const auto& [size, prediction] : guard_.predictions()) {
-    json.BeginObject().Name("elements").Integer(static_cast<uint64_t>(size.elements));
-    json.Name("element_bytes").Integer(static_cast<uint64_t>(size.element_bytes));
-    json.Name("low_bit_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit.time));
-    json.Name("fp32_seconds").Number(absl::ToDoubleSeconds(prediction.full.time));
-    json.Name("low_bit_busy_seconds").Number(absl::ToDoubleSeconds(prediction.low_bit.busy));
-    json.Name("fp32_busy_seconds").Number(absl::ToDoubleSeconds(prediction.full.busy)).EndObject();
-  }
-  json.EndArray();
-}
-
 size_t PrecisionControl::Workers() const {
   size_t workers = 0;
   for (const NodeId node : members_->table().Members()) {
@@ -302,31 +277,34 @@ RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
   return audit;
 }
 
-void PrecisionControl::WriteTo(JsonWriter& json, const RoundBook& rounds, const NodeReports& reports) const {
-  if (!is_on()) return;
-  uint64_t violations = 0;
-  PrecisionReport sent;
+std::optional<PrecisionStatus> PrecisionControl::Status(const RoundBook& rounds, const NodeReports& reports) const {
+  if (!is_on()) return std::nullopt;
+  PrecisionStatus status;
   for (const NodeId node : members_->table().Members()) {
     const NodeReport* const report = reports.Find(node);
     if (report == nullptr) continue;
-    violations += report->route_violations;
-    Add(report->precision.all, sent.all);
-    Add(report->precision.low_bit, sent.low_bit);
+    status.violations += report->route_violations;
+    Add(report->precision.all, status.sent);
+    Add(report->precision.low_bit, status.sent_low_bit);
   }
   const PrecisionState state = State();
-  json.Name("precision").BeginObject().Name("profile").String(controller_->profile().name);
-  json.Name("binding").String(binding_.name()).Name("state");
-  json.String(controller_->is_warming_up() ? "warm-up" : "decided");
-  WriteNames("admitted", state.admitted, json);
-  json.Name("veto").String(std::string(VetoName(controller_->veto()))).Name("vetoes").Integer(vetoes_);
-  WriteNames("vetoed_by_order", state.ordered, json);
-  json.Name("step").Integer(decided_step_).Name("violations").Integer(violations);
-  WriteTraffic("sent", sent.all, json);
-  WriteTraffic("sent_low_bit", sent.low_bit, json);
-  WriteGuard(json);
-  json.Name("audit").BeginObject();
-  WriteAudit(Audit(rounds), json);
-  json.EndObject().EndObject();
+  status.profile = controller_->profile().name;
+  status.binding = binding_.name();
+  status.state = controller_->is_warming_up() ? "warm-up" : "decided";
+  status.admitted = state.admitted;
+  status.veto = std::string(VetoName(controller_->veto()));
+  status.vetoes = vetoes_;
+  status.ordered = state.ordered;
+  status.step = static_cast<uint64_t>(decided_step_);
+  status.guard = HasGuard() ? "endpoint" : "forced";
+  for (const auto& [size, prediction] : guard_.predictions()) {
+    status.predicted.push_back(
+        {static_cast<uint64_t>(size.elements), static_cast<uint64_t>(size.element_bytes),
+         absl::ToDoubleSeconds(prediction.low_bit.time), absl::ToDoubleSeconds(prediction.full.time),
+         absl::ToDoubleSeconds(prediction.low_bit.busy), absl::ToDoubleSeconds(prediction.full.busy)});
+  }
+  status.audit = Audit(rounds).Status();
+  return status;
 }
 
 }  // namespace banyan

@@ -23,12 +23,12 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "core/json_writer.h"
 #include "precision/audit/route_audit.h"
 #include "precision/control/precision_controller.h"
 #include "precision/profile/precision_binding.h"
 #include "proto/precision/precision_messages.h"
 #include "proto/scheduler_messages.h"
+#include "proto/status.h"
 #include "protocol/event.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
@@ -76,8 +76,8 @@ class PrecisionControl : public RouteSource {
   std::vector<int64_t> BordersOf(const std::string& name, const TensorShape& shape) const override;
   PrecisionState State() const override;
 
-  // Writes `precision` as status has it; nothing where there is no profile.
-  void WriteTo(JsonWriter& json, const RoundBook& rounds, const NodeReports& reports) const;
+  // What `status` has of it; nothing where there is no profile.
+  std::optional<PrecisionStatus> Status(const RoundBook& rounds, const NodeReports& reports) const;
 
  private:
   using Reports = std::map<std::pair<NodeId, WorkerId>, TrainingHealth>;
@@ -99,7 +99,6 @@ class PrecisionControl : public RouteSource {
   // Notes which of these the guard refuses.
   void NoteGuarded();
   bool HasGuard() const { return controller_->profile().has_guard; }
-  void WriteGuard(JsonWriter& json) const;
   // Decides on the oldest step that waits.
   void DecideOldest();
 

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/field_json.h"
 #include "scheduler/testing/mesh_job.h"
 #include "topology/overlay/overlay_network.h"
 #include "topology/planner.h"
@@ -77,10 +78,7 @@ class PrecisionControlTest : public testing::Test {
   KeyRoutes Route() const { return control_->RouteOf(KeyId(1)); }
   std::string Status() const {
     RoundBook rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
-    JsonWriter json;
-    json.BeginObject();
-    control_->WriteTo(json, rounds, reports_);
-    return json.EndObject().text();
+    return JsonOf(control_->Status(rounds, reports_).value());
   }
 
   MeshJob mesh_{3};

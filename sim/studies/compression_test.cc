@@ -80,9 +80,7 @@ std::function<std::unique_ptr<Protocol>(std::unique_ptr<Protocol>)> NotePredicti
     const auto* const send = std::get_if<Send>(action);
     const auto* const reply = send == nullptr ? nullptr : std::get_if<StatusReply>(&send->message);
     if (reply == nullptr) return true;
-    const std::string name = "\"predicted_round_seconds\":";
-    const size_t at = reply->json.find(name);
-    if (at != std::string::npos) *predicted_s = std::strtod(reply->json.c_str() + at + name.size(), nullptr);
+    if (reply->status->plan.has_value()) *predicted_s = reply->status->plan->predicted_round_seconds.value_or(0);
     return false;  // it has nowhere to go
   };
   return [watching](std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {

@@ -20,8 +20,12 @@ std::string Text(const std::string& path) {
   return text.str();
 }
 
-std::string Answer(int step) {
-  return R"({"job":"a","term":7,"epoch":1,"policy":1,"step":)" + std::to_string(step) + "}";
+JobStatus Answer(uint64_t epoch) {
+  JobStatus status;
+  status.job = "a";
+  status.term = 7;
+  status.epoch = epoch;
+  return status;
 }
 
 TEST(RunReportTest, IsOfOneStartOfTheSchedulerAndEndsUpToDate) {
@@ -29,18 +33,18 @@ TEST(RunReportTest, IsOfOneStartOfTheSchedulerAndEndsUpToDate) {
   {
     RunReport report("", {StatePlaceKind::kDirectory, testing::TempDir()}, [](LogLevel, absl::string_view) {});
     report.Take(Answer(1));
-    EXPECT_EQ(Text(file), Answer(1) + "\n");
+    EXPECT_EQ(Text(file), StatusJson(Answer(1)) + "\n");
     report.Take(Answer(2));
-    EXPECT_EQ(Text(file), Answer(1) + "\n") << "not every second";
+    EXPECT_EQ(Text(file), StatusJson(Answer(1)) + "\n") << "not every second";
   }
-  EXPECT_EQ(Text(file), Answer(2) + "\n");
+  EXPECT_EQ(Text(file), StatusJson(Answer(2)) + "\n");
 }
 
 TEST(RunReportTest, SaysOnceThatItCannotBeWritten) {
   std::vector<std::string> lines;
   {
     RunReport report("/no/such/folder/r.json", {}, [&](LogLevel, absl::string_view line) { lines.emplace_back(line); });
-    for (int i = 0; i < 2 * RunReport::kEvery; ++i) report.Take(Answer(i));
+    for (int i = 0; i < 2 * RunReport::kEvery; ++i) report.Take(Answer(static_cast<uint64_t>(i)));
   }
   EXPECT_THAT(lines, ElementsAre(HasSubstr("/no/such/folder/r.json: cannot be written")));
 }

@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "precision/audit/audit_file.h"
-#include "tools/reports/status_view.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -120,19 +119,17 @@ RunReport::RunReport(const std::string& file, const StatePlace& place, LogFuncti
       folder_(place.kind == StatePlaceKind::kDirectory ? place.directory : std::string()),
       log_(std::move(log)) {}
 
-void RunReport::Take(const std::string& json) {
+void RunReport::Take(const JobStatus& status) {
   if (file_.empty() && folder_.empty()) return;
-  json_ = json;
+  status_ = status;
   if (answers_++ % kEvery == 0) Write();
 }
 
 void RunReport::Write() {
-  if (json_.empty()) return;
-  if (file_.empty()) {
-    const absl::StatusOr<StatusView> status = ParseStatus(json_);
-    file_ = absl::StrCat(folder_, "/precision-", status.ok() ? status->term : 0, ".json");
-  }
-  const absl::Status written = WriteRunFile(file_, absl::StrCat(std::exchange(json_, ""), "\n"));
+  if (!status_.has_value()) return;
+  if (file_.empty()) file_ = absl::StrCat(folder_, "/precision-", status_->term, ".json");
+  const absl::Status written = WriteRunFile(file_, absl::StrCat(StatusJson(*status_), "\n"));
+  status_.reset();
   if (!written.ok() && !std::exchange(has_failed_, true)) log_(LogLevel::kWarning, std::string(written.message()));
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "posix/stop_signals.h"
 #include "precision/profile/precision_binding.h"
+#include "proto/status.h"
 #include "protocol/leadership.h"
 #include "tools/daemon/daemon_log.h"
 #include "topology/overlay/overlay_config.h"
@@ -66,7 +67,7 @@ class RunReport {
   ~RunReport() { Write(); }
 
   // Takes an answer to StatusRequest.
-  void Take(const std::string& json);
+  void Take(const JobStatus& status);
 
  private:
   void Write();
@@ -74,7 +75,7 @@ class RunReport {
   std::string file_;
   std::string folder_;  // where there is no file_ yet
   LogFunction log_;
-  std::string json_;  // that is not written yet
+  std::optional<JobStatus> status_;  // that is not written yet
   int answers_ = 0;
   bool has_failed_ = false;
 };

@@ -54,7 +54,7 @@ constexpr absl::Duration kWanInterval = absl::Milliseconds(500);
 // Nodes report their bytes once a heartbeat.
 constexpr absl::Duration kLastReports = absl::Milliseconds(2200);
 
-std::string StateOf(const StatusView& status) {
+std::string StateOf(const JobStatus& status) {
   if (!status.error.empty()) return absl::StrCat("the job has failed: ", status.error);
   if (!status.waiting_for.empty()) return absl::StrCat("waiting for ", absl::StrJoin(status.waiting_for, ", "));
   return "the training processes read their data and share their first parameters";
@@ -123,7 +123,7 @@ class DemoRun {
   }
 
   void LookAround() {
-    if (const std::optional<StatusView> status = job_.TakeStatus(); status.has_value()) {
+    if (const std::optional<JobStatus> status = job_.TakeStatus(); status.has_value()) {
       state_ = StateOf(*status);
       network_state_.Add(*status, Elapsed());
     }
@@ -406,7 +406,7 @@ absl::StatusOr<DemoResult> StartAndWatch(const DemoFlags& flags, std::ostream& e
   if (!network.ok()) return network.status();
   const RunningJob running = DemoAsRunningJob(*options, **network, **directory);
   const std::unique_ptr<DemoPage> page = ServePage(flags, running, options->banyan_program, err);
-  if (page != nullptr) options->on_status = [&page](const std::string& json) { page->Take(json); };
+  if (page != nullptr) options->on_status = [&page](const JobStatus& job) { page->Take(job); };
   DemoScreen screen(err, TerminalWidth(STDERR_FILENO));
   return RunDemo(*options, flags.rounds, signals, **network, **directory, screen);
 }

@@ -115,13 +115,14 @@ void AppendLinks(const DemoNetworkState& network, int width, int link_rows, std:
 }
 
 // "packed, 14 trees from 5 roots; 96.1 of at most 103.2 Mbit/s (0.93)"
-std::string DescribePlan(const StatusView& status) {
+std::string DescribePlan(const JobStatus& status) {
   std::set<std::string> roots;
-  for (const StatusView::Tree& tree : status.trees) roots.insert(tree.root);
-  std::string text = absl::StrFormat("%s, %d tree%s from %d root%s; ", status.planner, status.trees.size(),
+  for (const JobStatus::Tree& tree : status.trees) roots.insert(tree.root);
+  const JobStatus::Plan plan = status.plan.value_or(JobStatus::Plan());
+  std::string text = absl::StrFormat("%s, %d tree%s from %d root%s; ", plan.planner, status.trees.size(),
                                      status.trees.size() == 1 ? "" : "s", roots.size(), roots.size() == 1 ? "" : "s");
-  absl::StrAppendFormat(&text, "%.1f of at most %.1f Mbit/s", status.auxiliary_rate_mbps, status.bound_mbps);
-  if (status.bound_ratio.has_value()) absl::StrAppendFormat(&text, " (%.2f)", *status.bound_ratio);
+  absl::StrAppendFormat(&text, "%.1f of at most %.1f Mbit/s", plan.auxiliary_rate_mbps, plan.bound_mbps);
+  if (plan.bound_ratio.has_value()) absl::StrAppendFormat(&text, " (%.2f)", *plan.bound_ratio);
   return text;
 }
 
@@ -138,12 +139,12 @@ void AppendWrapped(absl::string_view text, int width, std::vector<std::string>& 
 }
 
 void AppendPolicy(const DemoNetworkState& network, absl::Duration elapsed, int width, std::vector<std::string>& lines) {
-  const StatusView& status = network.status();
-  if (status.planner.empty()) return;
+  const JobStatus& status = network.status();
+  if (!status.plan.has_value()) return;
   const double age_s = absl::ToDoubleSeconds(elapsed - network.policy_since());
   AppendWrapped(absl::StrFormat("policy %d, %.0f s old: %s", status.policy, age_s, DescribePlan(status)), width, lines);
-  if (!status.policy_reason.empty()) {
-    AppendWrapped(absl::StrCat("because of ", status.policy_reason), width, lines);
+  if (!status.plan->policy_reason.empty()) {
+    AppendWrapped(absl::StrCat("because of ", status.plan->policy_reason), width, lines);
   }
 }
 
@@ -174,7 +175,7 @@ void AppendProcesses(const DemoProgress& progress, int width, std::vector<std::s
 // Who has been in the job and is not now, as the scheduler sees it.
 void AppendMissing(const DemoNetworkState& network, int width, std::vector<std::string>& lines) {
   std::vector<std::string> missing;
-  for (const StatusView::Node& node : network.status().nodes) {
+  for (const JobStatus::Node& node : network.status().nodes) {
     if (node.state != kJoined) missing.push_back(absl::StrCat(node.name, " (", node.state, ")"));
   }
   if (missing.empty()) return;
@@ -231,8 +232,9 @@ std::string ProgressLine(const DemoProgress& progress, const DemoNetworkState& n
 }
 
 std::string PolicyLine(const DemoNetworkState& network) {
-  const StatusView& status = network.status();
-  return absl::StrFormat("policy %d: %s; because of %s", status.policy, DescribePlan(status), status.policy_reason);
+  const JobStatus& status = network.status();
+  return absl::StrFormat("policy %d: %s; because of %s", status.policy, DescribePlan(status),
+                         status.plan.value_or(JobStatus::Plan()).policy_reason);
 }
 
 std::string ProcessLine(const DemoProcess& process, absl::Duration elapsed) {
@@ -306,8 +308,8 @@ void DemoScreen::WriteNews(const DemoProgress& progress, const DemoNetworkState&
     last_rate_changes_ = network.rate_changes();
     out_ << absl::StrFormat("the WAN's rates change, %.0f s", absl::ToDoubleSeconds(elapsed)) << std::endl;
   }
-  const StatusView& status = network.status();
-  if (status.policy > last_policy_ && !status.planner.empty()) {
+  const JobStatus& status = network.status();
+  if (status.policy > last_policy_ && status.plan.has_value()) {
     last_policy_ = status.policy;
     out_ << PolicyLine(network) << std::endl;
   }

@@ -41,7 +41,7 @@ class DemoScreen {
   absl::Duration next_update_ = absl::ZeroDuration();
   // Without a terminal: what has been told already.
   std::string last_state_;
-  int64_t last_policy_ = 0;
+  uint64_t last_policy_ = 0;
   int last_rate_changes_ = 0;
   std::vector<DemoProcess> last_processes_;
 };

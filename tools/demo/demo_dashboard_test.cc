@@ -28,24 +28,25 @@ DemoProgress OneRoundOfTwo() {
   return progress;
 }
 
-StatusView::Link Link(const std::string& from, const std::string& to, uint64_t sent_bytes) {
-  StatusView::Link link;
+JobStatus::Link Link(const std::string& from, const std::string& to, uint64_t sent_bytes) {
+  JobStatus::Link link;
   link.from = from;
   link.to = to;
   link.mbps = 48.7;
-  link.sent_bytes = sent_bytes;
+  link.traffic.sent_bytes = sent_bytes;
   return link;
 }
 
-StatusView TwoLinks() {
-  StatusView status;
+JobStatus TwoLinks() {
+  JobStatus status;
   status.policy = 3;
-  status.policy_reason = "links were measured anew";
-  status.planner = "packed";
-  status.auxiliary_rate_mbps = 96.1;
-  status.bound_mbps = 103.2;
-  status.bound_ratio = 0.931;
-  status.trees = {{"n1", 0.5}, {"n1", 0.2}, {"n2", 0.3}};
+  JobStatus::Plan& plan = status.plan.emplace();
+  plan.policy_reason = "links were measured anew";
+  plan.planner = "packed";
+  plan.auxiliary_rate_mbps = 96.1;
+  plan.bound_mbps = 103.2;
+  plan.bound_ratio = 0.931;
+  status.trees = {{"n1", 0.5, {}, {}}, {"n1", 0.2, {}, {}}, {"n2", 0.3, {}, {}}};
   status.links = {Link("n1", "n2", 1500000), Link("n2", "n1", 3000000)};
   status.links[0].age_s = 1;
   return status;
@@ -120,7 +121,7 @@ TEST(DemoDashboardTest, ShowsWhoHasDiedAndComeBack) {
 }
 
 TEST(DemoDashboardTest, ShowsWhoIsMissingFromTheJob) {
-  StatusView status = TwoLinks();
+  JobStatus status = TwoLinks();
   status.epoch = 4;
   status.nodes.resize(2);
   status.nodes[0].name = "n1";
@@ -151,7 +152,7 @@ TEST(DemoDashboardTest, BreaksThePolicyAtSpaces) {
 }
 
 TEST(DemoDashboardTest, StaysWithinTheTerminal) {
-  StatusView status = TwoLinks();
+  JobStatus status = TwoLinks();
   status.links.clear();
   for (uint64_t i = 0; i < 100; ++i) status.links.push_back(Link(absl::StrCat("n", i), "n100", i % 50 * 1000000));
   DemoNetworkState network;

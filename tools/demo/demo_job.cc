@@ -10,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "tools/keygen/job_keys.h"
+#include "tools/reports/status_text.h"
 #include "tools/supervision/running_job.h"
 
 namespace banyan {
@@ -175,12 +176,13 @@ absl::StatusOr<std::vector<TrainingProgress>> DemoJob::TakeProgress(int stop_fd,
   return taken;
 }
 
-std::optional<StatusView> DemoJob::TakeStatus() {
+std::optional<JobStatus> DemoJob::TakeStatus() {
   const std::vector<std::string> lines = services_.back()->TakeLines();
   if (lines.empty()) return std::nullopt;
-  if (options_.on_status != nullptr) options_.on_status(lines.back());
-  absl::StatusOr<StatusView> status = ParseStatus(lines.back());
-  return status.ok() ? std::optional<StatusView>(*std::move(status)) : std::nullopt;
+  absl::StatusOr<JobStatus> status = ParseStatus(lines.back());
+  if (!status.ok()) return std::nullopt;
+  if (options_.on_status != nullptr) options_.on_status(*status);
+  return *std::move(status);
 }
 
 absl::Status DemoJob::Tend() {

@@ -15,10 +15,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "posix/work_directory.h"
+#include "proto/status.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_progress.h"
-#include "tools/reports/status_view.h"
 #include "tools/reports/training_progress.h"
 #include "tools/supervision/process_record.h"
 #include "tools/supervision/supervised_process.h"
@@ -33,7 +33,7 @@ struct DemoJobOptions {
   std::vector<DemoNode> nodes;
   std::vector<std::string> trainer_arguments;  // the same for all: rounds, batch, optimizer
   // Gets each status that TakeStatus sees, as JSON.
-  std::function<void(const std::string& json)> on_status = nullptr;
+  std::function<void(const JobStatus& status)> on_status = nullptr;
 };
 
 class DemoJob {
@@ -54,7 +54,7 @@ class DemoJob {
   absl::StatusOr<std::vector<TrainingProgress>> TakeProgress(int stop_fd, absl::Duration timeout);
 
   // The scheduler's last status since the last call; nothing when none came.
-  std::optional<StatusView> TakeStatus();
+  std::optional<JobStatus> TakeStatus();
 
   // Starts again who has failed. An error as soon as a process is gone for good that should not be. It has failed
   // again and again at once, or it is a daemon that has ended with success. It names all such processes and shows the

@@ -205,16 +205,16 @@ TEST_F(DemoJobTest, NothingIsLeftAfterItsEnd) {
 
 TEST_F(DemoJobTest, TellsTheLastStatus) {
   options_.banyan_program = MakeProgram("banyan",
-                                        "if [ \"$1\" = status ]; then echo '{\"epoch\":1,\"policy\":2}'; echo "
-                                        "'{\"epoch\":1,\"policy\":3}'; fi; exec sleep 600");
+                                        "if [ \"$1\" = status ]; then echo '{\"job\":\"j\",\"policy\":2}'; echo "
+                                        "'{\"job\":\"j\",\"policy\":3}'; fi; exec sleep 600");
   Start();
-  std::optional<StatusView> status;
+  std::optional<JobStatus> status;
   for (int i = 0; i < 3000 && (!status.has_value() || status->policy < 3); ++i) {
     absl::SleepFor(absl::Milliseconds(10));
-    if (std::optional<StatusView> taken = job_->TakeStatus(); taken.has_value()) status = std::move(taken);
+    if (std::optional<JobStatus> taken = job_->TakeStatus(); taken.has_value()) status = std::move(taken);
   }
   ASSERT_TRUE(status.has_value());
-  EXPECT_EQ(status->policy, 3);
+  EXPECT_EQ(status->policy, 3u);
   EXPECT_FALSE(job_->TakeStatus().has_value());
 }
 

@@ -15,7 +15,7 @@ bool SameRates(const WanStatus& a, const WanStatus& b) {
 
 }  // namespace
 
-void DemoNetworkState::Add(const StatusView& status, absl::Duration elapsed) {
+void DemoNetworkState::Add(const JobStatus& status, absl::Duration elapsed) {
   if (status.policy != status_.policy) policy_since_ = elapsed;
   status_ = status;
 }
@@ -30,8 +30,8 @@ void DemoNetworkState::Add(const WanStatus& wan, absl::Duration elapsed) {
 
 std::vector<DemoLink> DemoNetworkState::links() const {
   std::vector<DemoLink> links;
-  for (const StatusView::Link& link : status_.links) {
-    links.push_back({link.from, link.to, link.sent_bytes, link.mbps, link.age_s.has_value()});
+  for (const JobStatus::Link& link : status_.links) {
+    links.push_back({link.from, link.to, link.traffic.sent_bytes, link.mbps, link.age_s.has_value()});
     const WanStatus::Link* emulated = wan_.has_value() ? wan_->FindLink(link.from, link.to) : nullptr;
     if (emulated == nullptr) continue;
     links.back().wan_mbps = emulated->mbps;
@@ -42,7 +42,7 @@ std::vector<DemoLink> DemoNetworkState::links() const {
 
 uint64_t DemoNetworkState::wire_bytes() const {
   uint64_t total = 0;
-  for (const StatusView::Link& link : status_.links) total += link.sent_bytes;
+  for (const JobStatus::Link& link : status_.links) total += link.traffic.sent_bytes;
   return total;
 }
 

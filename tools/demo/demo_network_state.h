@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "tools/reports/status_view.h"
+#include "proto/status.h"
 #include "wan/wan_status.h"
 
 namespace banyan {
@@ -28,7 +28,7 @@ struct DemoLink {
 class DemoNetworkState {
  public:
   // `elapsed` is the time since the demo's start and never decreases.
-  void Add(const StatusView& status, absl::Duration elapsed);
+  void Add(const JobStatus& status, absl::Duration elapsed);
   void Add(const WanStatus& wan, absl::Duration elapsed);
 
   // Returns the links in the order of the overlay.
@@ -39,7 +39,7 @@ class DemoNetworkState {
   std::optional<int> links_known() const;
 
   // Version 0 before the first; the other members tell of its plan.
-  const StatusView& status() const { return status_; }
+  const JobStatus& status() const { return status_; }
   // Returns the time at which the scheduler's last policy was first seen.
   absl::Duration policy_since() const { return policy_since_; }
   // Return how often links of the emulated WAN have changed, and when they did so last.
@@ -47,7 +47,7 @@ class DemoNetworkState {
   absl::Duration rates_since() const { return rates_since_; }
 
  private:
-  StatusView status_;
+  JobStatus status_;
   absl::Duration policy_since_;
   std::optional<WanStatus> wan_;
   int rate_changes_ = 0;

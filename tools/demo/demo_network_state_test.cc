@@ -9,17 +9,17 @@ namespace {
 using ::testing::Optional;
 using ::testing::SizeIs;
 
-StatusView Status(int64_t policy, double mbps) {
-  StatusView status;
+JobStatus Status(uint64_t policy, double mbps) {
+  JobStatus status;
   status.policy = policy;
   status.links.resize(2);
   status.links[0].from = status.links[1].to = "n1";
   status.links[0].to = status.links[1].from = "n2";
   status.links[0].mbps = mbps;
   status.links[0].age_s = 1;
-  status.links[0].sent_bytes = 1000;
+  status.links[0].traffic.sent_bytes = 1000;
   status.links[1].mbps = 20;
-  status.links[1].sent_bytes = 500;
+  status.links[1].traffic.sent_bytes = 500;
   return status;
 }
 
@@ -68,7 +68,7 @@ TEST(DemoNetworkStateTest, SeesWhenRatesAndPoliciesChange) {
   state.Add(Status(2, 95), absl::Seconds(6));
   state.Add(Status(2, 30), absl::Seconds(7));
   EXPECT_EQ(state.policy_since(), absl::Seconds(6));
-  EXPECT_EQ(state.status().policy, 2);
+  EXPECT_EQ(state.status().policy, 2u);
 }
 
 }  // namespace

@@ -78,8 +78,8 @@ class DemoPage {
   DemoPage(const DemoPage&) = delete;
   DemoPage& operator=(const DemoPage&) = delete;
 
-  // Takes the newest status, as JSON, and returns at once.
-  void Take(std::string json) { page_->Take(std::move(json)); }
+  // Takes the newest status and returns at once.
+  void Take(JobStatus status) { page_->Take(std::move(status)); }
   // Where it is, with the token by which its buttons work.
   std::string url() const;
 

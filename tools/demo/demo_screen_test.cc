@@ -42,8 +42,8 @@ TEST(DemoScreenTest, TellsOfEveryPolicyAndChangeOnceWithoutATerminal) {
   DemoScreen screen(out, 0);
   const DemoProgress progress(1, 1, 10);
   DemoNetworkState network;
-  StatusView status;
-  status.planner = "packed";
+  JobStatus status;
+  status.plan.emplace().planner = "packed";
   status.policy = 1;
   network.Add(status, absl::Seconds(1));
   WanStatus wan;

@@ -1,5 +1,8 @@
 #include "tools/metrics/node_metrics.h"
 
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,11 +13,11 @@ namespace {
 
 using Kind = MetricFamily::Kind;
 
-MetricFamily Make(const char* name, const char* help, Kind kind = Kind::kGauge) {
+MetricFamily Make(const std::string& name, const char* help, Kind kind = Kind::kGauge) {
   return {absl::StrCat("banyan_node_", name), help, kind, {}};
 }
 
-MetricFamily Make(const char* name, const char* help, double value, Kind kind = Kind::kGauge) {
+MetricFamily Make(const std::string& name, const char* help, double value, Kind kind = Kind::kGauge) {
   MetricFamily family = Make(name, help, kind);
   family.Add({}, value);
   return family;
@@ -30,33 +33,48 @@ const char* NameOf(LinkMeasurement::Source source) {
   return source == LinkMeasurement::Source::kPrimary ? "primary" : "auxiliary";
 }
 
-void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
-  MetricFamily sent =
-      Make("link_sent_bytes_total", "Payload and headers sent to a neighbour, resends included.", Kind::kCounter);
-  MetricFamily resent = Make("link_resent_bytes_total", "The part of it that was sent again.", Kind::kCounter);
-  MetricFamily auxiliary =
-      Make("link_auxiliary_bytes_total", "The part of it that travels on auxiliary paths.", Kind::kCounter);
-  MetricFamily busy = Make("link_busy_share", "The part of the last round's time with chunks on their way.");
-  MetricFamily renewals =
-      Make("link_renewals_total", "Connections that were made anew because nothing passed.", Kind::kCounter);
-  MetricFamily blocked = Make("link_blocked", "1 while small messages pass and large ones do not.");
-  MetricFamily cut =
-      Make("link_cut_bytes_total", "What chunks lacked that were cut as they left the queue.", Kind::kCounter);
-  MetricFamily overtakings =
-      Make("link_overtakings_total", "Packets that overtook others, as the kernel has seen.", Kind::kCounter);
-  for (const NodeReport::Link& link : from.report.links) {
-    const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
-    overtakings.Add(labels, static_cast<double>(link.overtakings));
-    renewals.Add(labels, static_cast<double>(link.renewals));
-    blocked.Add(labels, link.is_blocked ? 1 : 0);
-    cut.Add(labels, static_cast<double>(link.cut_bytes));
-    busy.Add(labels, link.busy_share);
-    sent.Add(labels, static_cast<double>(link.sent_bytes));
-    resent.Add(labels, static_cast<double>(link.resent_bytes));
-    auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
+// Makes a family of each number that a description calls a metric.
+class DescribedFamilies {
+ public:
+  static constexpr bool kReads = false;
+
+  explicit DescribedFamilies(const char* prefix) : prefix_(prefix) {}
+
+  // Adds a sample to each.
+  template <typename Counters>
+  void Add(MetricFamily::Labels labels, Counters counters) {
+    labels_ = std::move(labels);
+    at_ = 0;
+    Fields(*this, counters);
   }
-  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked, &cut, &overtakings})
-    families.push_back(std::move(*family));
+  template <typename Member, typename... Limits>
+  void operator()(int, const char* name, Member& member, Metric metric, Limits...) {
+    if (at_ == families_.size()) {
+      constexpr bool kRises = std::is_same_v<Member, uint64_t>;
+      families_.push_back(
+          Make(absl::StrCat(prefix_, metric.name == nullptr ? name : metric.name, kRises ? "_total" : ""), metric.help,
+               kRises ? Kind::kCounter : Kind::kGauge));
+    }
+    families_[at_++].Add(labels_, static_cast<double>(member));
+  }
+  void AppendTo(std::vector<MetricFamily>& families) { std::ranges::move(families_, std::back_inserter(families)); }
+
+ private:
+  const char* const prefix_;
+  std::vector<MetricFamily> families_;
+  MetricFamily::Labels labels_;
+  size_t at_ = 0;  // of the families, while their numbers are visited
+};
+
+void AppendCounters(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
+  DescribedFamilies of_node("");
+  of_node.Add<NodeCounters>({}, from.report);
+  of_node.AppendTo(families);
+  DescribedFamilies of_links("link_");
+  for (const NodeReport::Link& link : from.report.links) {
+    of_links.Add<LinkCounters>({{"to", NameOf(from.nodes, link.to)}}, link);
+  }
+  of_links.AppendTo(families);
 }
 
 void AppendMeasurements(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
@@ -142,7 +160,7 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
   MetricFamily memory = Make("memory_bytes", "Memory by what it holds.");
   for (const auto& [what, size_bytes] : sizes) memory.Add({{"what", what}}, static_cast<double>(size_bytes));
   families.push_back(std::move(memory));
-  AppendTraffic(from, families);
+  AppendCounters(from, families);
   AppendMeasurements(from, families);
   return families;
 }

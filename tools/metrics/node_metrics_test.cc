@@ -87,8 +87,9 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   NodeReport& report = snapshot.report;
   report.workers_attached = 2;
   report.rejected_messages = 5;
+  report.late_rounds = 4;
   report.last_sync = {3, 1000, absl::Milliseconds(250)};
-  report.links = {{NodeId(2), 1000, 100, 10, 0.5, LinkMeasurement{}}, {NodeId(3), 2000, 200, 20, 0, std::nullopt}};
+  report.links = {{{1000, 100, 10, 0.5}, NodeId(2), LinkMeasurement{}}, {{2000, 200, 20}, NodeId(3), {}}};
   report.links[0].renewals = 6;
   report.links[1].overtakings = 9;
   report.links[0].is_blocked = true;
@@ -101,6 +102,7 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   const std::vector<MetricFamily> families = MakeNodeMetrics(snapshot);
   EXPECT_THAT(Find(families, "workers").samples, ElementsAre(Sample{{}, 2}));
   EXPECT_THAT(Find(families, "rejected_messages_total").samples, ElementsAre(Sample{{}, 5}));
+  EXPECT_THAT(Find(families, "late_rounds_total").samples, ElementsAre(Sample{{}, 4}));
   EXPECT_THAT(Find(families, "last_sync_seconds").samples, ElementsAre(Sample{{}, 0.25}));
   EXPECT_THAT(Find(families, "rounds_done_total").samples, ElementsAre(Sample{{{"key", "fc"}}, 12}));
   EXPECT_THAT(Find(families, "not_finite_total").samples,

@@ -4,13 +4,13 @@
 
 #include <vector>
 
+#include "proto/status.h"
 #include "runtime/metrics/metrics_page.h"
-#include "tools/reports/status_view.h"
 
 namespace banyan {
 
 // Pure function.
-std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status);
+std::vector<MetricFamily> MakeSchedulerMetrics(const JobStatus& status);
 
 }  // namespace banyan
 

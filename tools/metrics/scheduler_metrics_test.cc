@@ -19,8 +19,8 @@ const MetricFamily& Find(const std::vector<MetricFamily>& families, const std::s
   return families.front();
 }
 
-StatusView::Link MakeLink(const char* from, const char* to, double mbps, double delay_ms, const char* source) {
-  StatusView::Link link;
+JobStatus::Link MakeLink(const char* from, const char* to, double mbps, double delay_ms, const char* source) {
+  JobStatus::Link link;
   link.from = from;
   link.to = to;
   link.mbps = mbps;
@@ -30,22 +30,22 @@ StatusView::Link MakeLink(const char* from, const char* to, double mbps, double 
 }
 
 TEST(SchedulerMetricsTest, SaysWhatTheStatusSays) {
-  StatusView status;
+  JobStatus status;
   status.term = 2;
   status.epoch = 3;
   status.policy = 5;
   status.rejected_messages = 7;
-  status.planner = "fapt";
-  status.rate_mbps = 58.8;
-  status.changes = 4;
-  status.changes_s = 6;
+  status.plan.emplace().planner = "fapt";
+  status.plan->rate_mbps = 58.8;
+  status.epochs.count = 4;
+  status.epochs.total_seconds = 6;
   status.nodes.resize(3);
   status.nodes[0].state = status.nodes[1].state = "joined";
   status.nodes[2].state = "expected";
   status.links = {MakeLink("a", "b", 38, 15, "primary"), MakeLink("b", "a", 40, 16, "believed")};
   status.links[0].age_s = 0.5;
-  status.trees = {{"a", 0.25}, {"b", 0.5}, {"a", 0.25}};
-  status.keys = {{"fc", 12}};
+  status.trees = {{"a", 0.25, {}, {}}, {"b", 0.5, {}, {}}, {"a", 0.25, {}, {}}};
+  status.keys = {{"fc", 10, 12}};
   const std::vector<MetricFamily> families = MakeSchedulerMetrics(status);
   using Sample = MetricFamily::Sample;
   EXPECT_THAT(
@@ -74,7 +74,7 @@ TEST(SchedulerMetricsTest, SaysWhatTheStatusSays) {
 }
 
 TEST(SchedulerMetricsTest, AJobThatWaitsHasNoPlan) {
-  for (const MetricFamily& family : MakeSchedulerMetrics(StatusView())) {
+  for (const MetricFamily& family : MakeSchedulerMetrics(JobStatus())) {
     EXPECT_EQ(family.name.find("_plan_"), std::string::npos);
     EXPECT_EQ(family.kind == MetricFamily::Kind::kCounter, family.name.ends_with("_total")) << family.name;
   }

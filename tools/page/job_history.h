@@ -11,11 +11,71 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
-#include "tools/reports/status_view.h"
+#include "proto/status.h"
 
 namespace banyan {
+
+// What a page is told of rounds and policies.
+struct JobNews {
+  // Nodes report once a heartbeat, so that rounds are passed over when they are short.
+  struct Round {
+    uint64_t change = 0;
+    double at_s = 0;  // since 1970
+    uint64_t round = 0;
+    double seconds = 0;  // of its synchronisation, of the slowest node
+    std::optional<double> predicted_seconds;
+    std::optional<double> loss;  // mean over nodes that tell one
+    uint64_t sent_bytes = 0;     // so far over all links
+    uint64_t policy = 0;
+  };
+  struct Policy {
+    uint64_t change = 0;
+    double at_s = 0;
+    uint64_t policy = 0;
+    std::string planner;
+    double rate_mbps = 0;
+    double bound_mbps = 0;
+    std::optional<double> predicted_seconds;
+    uint64_t trees = 0;
+    std::string reason;
+  };
+  bool is_all = false;  // that is kept, in place of what was told before
+  std::vector<Round> rounds;
+  std::vector<Policy> policies;
+};
+
+template <typename Visitor>
+void Fields(Visitor& v, JobNews::Round& m) {
+  v(1, "at_s", m.at_s);
+  v(2, "round", m.round);
+  v(3, "seconds", m.seconds);
+  v(4, "predicted_seconds", m.predicted_seconds);
+  v(5, "loss", m.loss);
+  v(6, "bytes", m.sent_bytes);
+  v(7, "policy", m.policy);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, JobNews::Policy& m) {
+  v(1, "at_s", m.at_s);
+  v(2, "policy", m.policy);
+  v(3, "planner", m.planner);
+  v(4, "rate_mbps", m.rate_mbps);
+  v(5, "bound_mbps", m.bound_mbps);
+  v(6, "predicted_seconds", m.predicted_seconds);
+  v(7, "trees", m.trees);
+  v(8, "reason", m.reason);
+}
+
+template <typename Visitor>
+void Fields(Visitor& v, JobNews& m) {
+  v(1, "all", m.is_all);
+  v(2, "rounds", m.rounds);
+  v(3, "policies", m.policies);
+}
 
 class JobHistory {
  public:
@@ -23,46 +83,19 @@ class JobHistory {
   static constexpr size_t kMostPolicies = 50;
 
   // Takes what is new in `status`, which came at `now`. `change` tells this status from others; it rises.
-  void Add(const StatusView& status, absl::Time now, uint64_t change);
+  void Add(const JobStatus& status, absl::Time now, uint64_t change);
 
-  // Returns what came after `change` as JSON, or an empty text when nothing did:
-  // - `all`: whether this is all that is kept, in place of what was told before
-  // - `rounds`: [{`at_s` (since 1970), `round`, `seconds` (its synchronisation, of the slowest node),
-  //   `predicted_seconds` (null when unknown), `loss` (mean over nodes that tell one, else null), `bytes` (sent so far
-  //   over all links), `policy`}]. Nodes report once a heartbeat, so that rounds are passed over when they are short.
-  // - `policies`: [{`at_s`, `policy`, `planner`, `rate_mbps`, `bound_mbps`, `predicted_seconds`, `trees`, `reason`}].
+  // Returns what came after `change`, which is JobNews, as JSON, or an empty text when nothing did.
   std::string JsonSince(uint64_t change) const;
 
  private:
-  struct RoundEntry {
-    uint64_t change = 0;
-    double at_s = 0;
-    int64_t round = 0;
-    double seconds = 0;
-    std::optional<double> predicted_s;
-    std::optional<double> loss;
-    uint64_t sent_bytes = 0;
-    int64_t policy = 0;
-  };
-  struct PolicyEntry {
-    uint64_t change = 0;
-    double at_s = 0;
-    int64_t policy = 0;
-    std::string planner;
-    double rate_mbps = 0;
-    double bound_mbps = 0;
-    std::optional<double> predicted_s;
-    size_t trees = 0;
-    std::string reason;
-  };
-
-  bool IsOfAnotherJob(const StatusView& status) const;
-  void AddRound(const StatusView& status, double at_s, uint64_t change);
-  void AddPolicy(const StatusView& status, double at_s, uint64_t change);
+  bool IsOfAnotherJob(const JobStatus& status) const;
+  void AddRound(const JobStatus& status, double at_s, uint64_t change);
+  void AddPolicy(const JobStatus& status, double at_s, uint64_t change);
 
   uint64_t began_with_ = 0;  // the change at which what is kept began
-  std::deque<RoundEntry> rounds_;
-  std::deque<PolicyEntry> policies_;
+  std::deque<JobNews::Round> rounds_;
+  std::deque<JobNews::Policy> policies_;
 };
 
 }  // namespace banyan

@@ -15,25 +15,27 @@ using ::testing::Not;
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
 // Two nodes after this round.
-StatusView MakeStatus(int64_t round, int64_t policy) {
-  StatusView status;
+JobStatus MakeStatus(uint64_t round, uint64_t policy) {
+  JobStatus status;
   status.policy = policy;
-  status.planner = "packed";
-  status.rate_mbps = 90;
-  status.bound_mbps = 100;
-  status.policy_reason = "the start";
-  status.predicted_round_s = 0.5;
+  JobStatus::Plan& plan = status.plan.emplace();
+  plan.planner = "packed";
+  plan.rate_mbps = 90;
+  plan.bound_mbps = 100;
+  plan.policy_reason = "the start";
+  plan.predicted_round_seconds = 0.5;
   status.trees.resize(3);
   status.nodes.resize(2);
-  status.nodes[0].round = round;
-  status.nodes[0].sync_s = 0.25;
-  status.nodes[0].loss = 2;
-  status.nodes[1].round = round - 1;
-  status.nodes[1].sync_s = 0.75;
-  status.nodes[1].loss = 1;
+  for (JobStatus::Node& node : status.nodes) node.report.emplace().step = 1;
+  status.nodes[0].report->round = round;
+  status.nodes[0].report->sync_seconds = 0.25;
+  status.nodes[0].report->loss = 2;
+  status.nodes[1].report->round = round - 1;
+  status.nodes[1].report->sync_seconds = 0.75;
+  status.nodes[1].report->loss = 1;
   status.links.resize(2);
-  status.links[0].sent_bytes = 100;
-  status.links[1].sent_bytes = 11;
+  status.links[0].traffic.sent_bytes = 100;
+  status.links[1].traffic.sent_bytes = 11;
   return status;
 }
 
@@ -63,14 +65,14 @@ TEST(JobHistoryTest, TellsOnlyWhatIsNew) {
 
 TEST(JobHistoryTest, BeforeTheFirstRoundAndPlanThereIsNothing) {
   JobHistory history;
-  StatusView status;
+  JobStatus status;
   status.nodes.resize(1);
   history.Add(status, At(1), 1);
   EXPECT_EQ(history.JsonSince(0), R"({"all":true,"rounds":[],"policies":[]})");
-  status.nodes[0].round = 3;
+  status.nodes[0].report.emplace().round = 3;
   history.Add(status, At(2), 2);
   EXPECT_EQ(history.JsonSince(1), "");
-  status.nodes[0].sync_s = 1;
+  status.nodes[0].report->sync_seconds = 1;
   history.Add(status, At(3), 3);
   EXPECT_THAT(history.JsonSince(1), HasSubstr(R"("round":3,"seconds":1,"predicted_seconds":null,"loss":null,)"));
 }

@@ -10,22 +10,21 @@
 #include "tools/daemon/daemon_run.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/status_view.h"
 #include "tracing/job_trace.h"
 
 namespace banyan {
 
 // --- the feed ---
 
-void JobFeed::Set(const std::string& json, absl::Time now) {
-  const absl::StatusOr<StatusView> view = ParseStatus(json);
-  auto status = std::make_shared<const std::string>(json);
+void JobFeed::Set(JobStatus status, absl::Time now) {
+  std::string json = StatusJson(status);
+  auto known = std::make_shared<const Known>(std::move(status), std::move(json));
   const std::lock_guard<std::mutex> lock(mutex_);
   ++heard_;
-  if (status_ != nullptr && *status_ == json) return;
-  status_.swap(status);
+  if (status_ != nullptr && status_->json == known->json) return;
+  status_.swap(known);
   changed_at_ = heard_;
-  if (view.ok()) history_.Add(*view, now, heard_);
+  history_.Add(status_->status, now, heard_);
 }
 
 void JobFeed::SetTrace(std::string json) {
@@ -34,7 +33,7 @@ void JobFeed::SetTrace(std::string json) {
   trace_ = std::move(json);
 }
 
-std::shared_ptr<const std::string> JobFeed::Status() const {
+std::shared_ptr<const JobFeed::Known> JobFeed::Status() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return status_;
 }
@@ -50,7 +49,7 @@ std::string JobFeed::NextEvents(uint64_t& place) const {
   if (place < changed_at_) {
     const std::string history = history_.JsonSince(place);
     if (!history.empty()) absl::StrAppend(&events, "event: history\ndata: ", history, "\n\n");
-    absl::StrAppend(&events, "event: status\ndata: ", *status_, "\n\n");
+    absl::StrAppend(&events, "event: status\ndata: ", status_->json, "\n\n");
   }
   if (place < traced_at_) absl::StrAppend(&events, "event: trace\ndata: ", trace_, "\n\n");
   place = heard_;
@@ -63,9 +62,9 @@ std::vector<HttpRoute> JobPageRoutes(const JobFeed* feed) {
     routes.push_back({file.path, [file] { return HttpContent{file.content_type, std::string(file.bytes)}; }});
   }
   routes.push_back({"/api/status", [feed] {
-                      const std::shared_ptr<const std::string> status = feed->Status();
+                      const std::shared_ptr<const JobFeed::Known> known = feed->Status();
                       // As the scheduler's own before its first second has passed.
-                      return HttpContent{"application/json", status == nullptr ? "{}" : *status};
+                      return HttpContent{"application/json", known == nullptr ? "{}" : known->json};
                     }});
   routes.push_back({"/api/events", nullptr, [feed](uint64_t& place) { return feed->NextEvents(place); }});
   return routes;
@@ -80,10 +79,8 @@ constexpr char kMetrics[] = "/metrics";
 constexpr absl::Duration kBetweenLines = absl::Minutes(1);
 
 std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
-  const std::shared_ptr<const std::string> json = feed.Status();
-  if (json == nullptr) return {};
-  const absl::StatusOr<StatusView> view = ParseStatus(*json);
-  return view.ok() ? MakeSchedulerMetrics(*view) : std::vector<MetricFamily>();
+  const std::shared_ptr<const JobFeed::Known> known = feed.Status();
+  return known == nullptr ? std::vector<MetricFamily>() : MakeSchedulerMetrics(known->status);
 }
 
 }  // namespace
@@ -139,10 +136,10 @@ std::string JobPage::url() const {
   return metrics.substr(0, metrics.size() - sizeof(kMetrics) + 2);
 }
 
-void JobPage::Take(std::string json) {
+void JobPage::Take(JobStatus status) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    next_ = std::move(json);
+    next_ = std::move(status);
   }
   changed_.notify_one();
 }
@@ -164,10 +161,10 @@ void JobPage::Read() {
   while (true) {
     changed_.wait(lock, [this] { return ends_ || next_.has_value() || next_trace_.has_value(); });
     if (ends_) return;
-    const std::optional<std::string> json = std::exchange(next_, std::nullopt);
+    std::optional<JobStatus> status = std::exchange(next_, std::nullopt);
     std::optional<GatheredRecords> traced = std::exchange(next_trace_, std::nullopt);
     lock.unlock();
-    if (json.has_value()) feed_.Set(*json, absl::Now());
+    if (status.has_value()) feed_.Set(*std::move(status), absl::Now());
     if (traced.has_value()) {
       const JobTrace trace = MakeJobTrace(traced->records, std::move(traced->names));
       feed_.SetTrace(RoundChartJson(MakeRoundChart(trace, std::move(traced->end.missing))));

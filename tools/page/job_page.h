@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "core/time.h"
 #include "proto/message.h"
+#include "proto/status.h"
 #include "runtime/http/http_route.h"
 #include "runtime/metrics/metrics_page.h"
 #include "tools/daemon/daemon_log.h"
@@ -37,29 +38,34 @@ std::vector<PageFile> PageFiles();
 
 // What a job's page is fed with: the newest status, and what became of the job before. One thread sets, any reads.
 // Invariants:
-// - A status is kept as the scheduler encoded it: `banyan status --json`, /api/status and the page are told the same.
+// - `banyan status --json`, /api/status and the page are told the same.
 class JobFeed {
  public:
-  // Takes the status that came at `now`, as JSON. Text that is none still shows at /api/status.
-  void Set(const std::string& json, absl::Time now);
+  struct Known {
+    JobStatus status;
+    std::string json;  // of it
+  };
+
+  // Takes the status that came at `now`.
+  void Set(JobStatus status, absl::Time now);
 
   // Takes the newest traced round, as JSON.
   void SetTrace(std::string json);
 
-  // The newest, as it came; nullptr before the first.
-  std::shared_ptr<const std::string> Status() const;
+  // The newest; nullptr before the first.
+  std::shared_ptr<const Known> Status() const;
   // For a stream of events: `history`, which is JobHistory::JsonSince, `status` and `trace`, where they are new;
   // otherwise `beat`, by which a reader knows that the scheduler was heard again.
   std::string NextEvents(uint64_t& place) const;
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const std::string> status_;  // guarded by mutex_; shared with readers while the next takes its place
-  uint64_t heard_ = 0;                         // guarded by mutex_; statuses and traces so far
-  uint64_t changed_at_ = 0;                    // guarded by mutex_; the last of them that differed from the one before
-  JobHistory history_;                         // guarded by mutex_
-  std::string trace_;                          // guarded by mutex_
-  uint64_t traced_at_ = 0;                     // guarded by mutex_; as changed_at_
+  std::shared_ptr<const Known> status_;  // guarded by mutex_; shared with readers while the next takes its place
+  uint64_t heard_ = 0;                   // guarded by mutex_; statuses and traces so far
+  uint64_t changed_at_ = 0;              // guarded by mutex_; the last of them that differed from the one before
+  JobHistory history_;                   // guarded by mutex_
+  std::string trace_;                    // guarded by mutex_
+  uint64_t traced_at_ = 0;               // guarded by mutex_; as changed_at_
 };
 
 // The page at /, its script and style, /api/status and /api/events. `feed` outlives their server.
@@ -82,8 +88,8 @@ class JobPage {
   JobPage& operator=(const JobPage&) = delete;
   ~JobPage();
 
-  // Takes the newest status, as JSON, and returns at once.
-  void Take(std::string json);
+  // Takes the newest status and returns at once.
+  void Take(JobStatus status);
   // Takes what the scheduler sends to whoever has asked for a trace; other messages are passed over.
   void TakeTraced(const Message& message);
   // http://host:port/, with the real port.
@@ -110,7 +116,7 @@ class JobPage {
   std::unique_ptr<MetricsPage> server_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<std::string> next_;            // guarded by mutex_
+  std::optional<JobStatus> next_;              // guarded by mutex_
   std::optional<GatheredRecords> next_trace_;  // guarded by mutex_
   bool ends_ = false;                          // guarded by mutex_
   RecordGatherer gatherer_;                    // of TakeTraced

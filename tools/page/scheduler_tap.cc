@@ -14,7 +14,7 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kStatusInterval = absl::Seconds(1);
-constexpr double kMega = 1e6;
+constexpr double kRowsOfInterval = 3000;
 // One is read at a time, and others are refused at once.
 constexpr size_t kMostOverlays = 4;
 constexpr size_t kMostLogged = 200;
@@ -77,9 +77,12 @@ void SchedulerTap::AskForStatus() {
     if (is_ending_) return;
     auto* const status = reply.has_value() ? std::get_if<StatusReply>(&*reply) : nullptr;
     // What a large job's costs must not take more than a small part of the time.
-    const double megabytes = status == nullptr ? 0 : static_cast<double>(status->json.size()) / kMega;
-    next_status_ = asked + std::max(1.0, megabytes) * kStatusInterval;
-    if (status != nullptr) options_.take_status(now(), std::move(status->json));
+    next_status_ = asked + kStatusInterval;
+    if (status == nullptr) return;
+    const JobStatus& job = *status->status;
+    const size_t rows = job.nodes.size() + job.links.size() + job.keys.size();
+    next_status_ = asked + std::max(1.0, static_cast<double>(rows) / kRowsOfInterval) * kStatusInterval;
+    options_.take_status(now(), std::move(*status->status));
   });
 }
 

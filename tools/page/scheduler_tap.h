@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/ids.h"
+#include "proto/status.h"
 #include "protocol/tap.h"
 #include "tools/page/order_desk.h"
 
@@ -23,8 +24,9 @@ class SchedulerTap : public Tap {
   struct Options {
     // Closed at the end; nullptr for none. The driver is to step this soon after an order was laid down.
     std::shared_ptr<OrderDesk> desk = nullptr;
-    // Gets the status every second, or every second for each megabyte that it has. Empty: it is not asked for.
-    std::function<void(Timestamp now, std::string json)> take_status = nullptr;
+    // Gets the status every second, or every second for each 3,000 nodes, links and keys that it has, which are a
+    // megabyte of JSON. Empty: it is not asked for.
+    std::function<void(Timestamp now, JobStatus status)> take_status = nullptr;
     // Gets all that the core sends to others; may be empty.
     std::function<void(const Message& message)> on_sent = nullptr;
   };

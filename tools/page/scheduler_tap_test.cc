@@ -190,19 +190,25 @@ constexpr ConnectionId kStranger = ConnectionId(kInboundConnection.value() + 1);
 
 Timestamp At(double seconds) { return Timestamp() + absl::Seconds(seconds); }
 
+StatusReply StatusOf(const std::string& job) {
+  StatusReply reply;
+  reply.status->job = job;
+  return reply;
+}
+
 // Answers every question with how many there were so far, and logs it.
 std::unique_ptr<TestingProtocol> MakeCore() {
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [asked = 0](MessageReceived& received, Actions& actions) mutable {
     EXPECT_TRUE(std::holds_alternative<StatusRequest>(received.message));
     TestingProtocol::Add(actions, LogLine{LogLevel::kInfo, "asked"});
-    TestingProtocol::Add(actions, Send{received.connection, StatusReply{std::to_string(++asked)}, {}});
+    TestingProtocol::Add(actions, Send{received.connection, StatusOf(std::to_string(++asked)), {}});
   };
   return core;
 }
 
 SchedulerTap::Options Into(LatestValue<std::string>* status) {
-  return {.take_status = [status](Timestamp, std::string json) { status->Set(std::move(json)); }};
+  return {.take_status = [status](Timestamp, const JobStatus& told) { status->Set(told.job); }};
 }
 
 TEST(StatusTapTest, AsksEverySecond) {
@@ -227,7 +233,7 @@ TEST(StatusTapTest, TakesAnAnswerThatComesLater) {
   ConnectionId asker = kStranger;
   core->on_message = [&asker](MessageReceived& received, Actions&) { asker = received.connection; };
   core->on_persisted = [&asker](RecordId, Actions& actions) {
-    TestingProtocol::Add(actions, Send{asker, StatusReply{"late"}, {}});
+    TestingProtocol::Add(actions, Send{asker, StatusOf("late"), {}});
   };
   SchedulerTap scheduler(std::move(core), Into(&status));
   scheduler.Step(At(0), Started{});
@@ -251,7 +257,9 @@ TEST(StatusTapTest, ALargeStatusIsAskedForLessOften) {
   LatestValue<std::string> status;
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [](MessageReceived& received, Actions& actions) {
-    TestingProtocol::Add(actions, Send{received.connection, StatusReply{std::string(3'000'000, ' ')}, {}});
+    StatusReply reply;
+    reply.status->links.resize(9000);
+    TestingProtocol::Add(actions, Send{received.connection, reply, {}});
   };
   SchedulerTap scheduler(std::move(core), Into(&status));
   scheduler.Step(At(0), Started{});

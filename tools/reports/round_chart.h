@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,7 +22,6 @@ inline constexpr size_t kMostChartLinks = 100;
 
 // Times are seconds from the round's beginning.
 struct RoundChart {
-  using Spans = std::vector<std::pair<double, double>>;
   struct Part {
     std::string from;
     std::string to;  // the same, where no link is meant
@@ -37,11 +35,12 @@ struct RoundChart {
     uint64_t size_bytes = 0;
     double busy_s = 0;
     bool is_on_path = false;
-    // What is less than a pixel apart is one span.
-    Spans carries = {};
-    Spans waits = {};
+    // Beginnings and ends in turn. What is less than a pixel apart is one span.
+    std::vector<double> carries = {};
+    std::vector<double> waits = {};
   };
 
+  // Its JSON has these members in this order, and without a round those two alone.
   std::vector<TraceEnd::Missing> missing;  // nodes whose records are not in it
   std::optional<Round> round;              // empty: none was complete, and nothing of the rest is there
   std::string sentence;
@@ -55,13 +54,7 @@ struct RoundChart {
 RoundChart MakeRoundChart(const JobTrace& trace, std::vector<TraceEnd::Missing> missing,
                           std::optional<Round> round = std::nullopt);
 
-// Encodes the chart, on one line. Without a complete round there are `missing` and `round` alone.
-// - `missing`: [{`node`, `reason`}]
-// - `round` (null when none was complete), `sentence`, `seconds`
-// - `path`: [{`from`, `to`, `text`, `begin_s`, `end_s`}]
-// - `links`: [{`from`, `to`, `bytes`, `busy_s`, `on_path`, `carries`, `waits`}]; the last two are times
-//   [begin_s, end_s, ...] from the round's beginning
-// - `links_left_out`
+// Encodes the chart, on one line: round_chart.cc describes it.
 std::string RoundChartJson(const RoundChart& chart);
 
 // Decodes it, and checks all of it. `json` is JSON on one line. INVALID_ARGUMENT says which member was expected to be

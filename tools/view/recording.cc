@@ -13,9 +13,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
-#include "core/json_value.h"
+#include "core/json_reader.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 
 namespace banyan {
 
@@ -66,7 +66,7 @@ absl::StatusOr<RecordingLine> ReadRest(absl::string_view rest, bool is_trace) {
   if (!absl::StartsWith(rest, "{")) {
     return Damaged(absl::StrCat("expected an object of JSON as its ", is_trace ? "trace" : "status"));
   }
-  if (const absl::StatusOr<JsonValue> value = JsonValue::Parse(rest); !value.ok()) {
+  if (const absl::StatusOr<nlohmann::json> value = ParseJson(rest); !value.ok()) {
     return Damaged(value.status().message());
   }
   read.json = rest;
@@ -75,12 +75,8 @@ absl::StatusOr<RecordingLine> ReadRest(absl::string_view rest, bool is_trace) {
 
 }  // namespace
 
-absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status) {
-  if (!absl::StartsWith(status, "{") || absl::StrContains(status, "\n")) {
-    return absl::InvalidArgumentError("expected a status as an object of JSON in one line");
-  }
-  if (const absl::StatusOr<JsonValue> value = JsonValue::Parse(status); !value.ok()) return value.status();
-  return MakeLine(kStatusLineVersion, at_s, kStatus, status);
+std::string MakeRecordingLine(double at_s, const JobStatus& status) {
+  return MakeLine(kStatusLineVersion, at_s, kStatus, StatusJson(status));
 }
 
 std::string MakeTraceLine(double at_s, const RoundChart& chart) {
@@ -102,7 +98,7 @@ absl::StatusOr<RecordingLine> ReadRecordingLine(absl::string_view line) {
   absl::StatusOr<RecordingLine> read = ReadRest(rest, number == kTraceLineVersion);
   if (!read.ok() || !read->is_trace) return read;
   const absl::StatusOr<RoundChart> chart = ReadRoundChart(read->json);
-  return chart.ok() ? read : Damaged(absl::StrCat("in its trace ", chart.status().message()));
+  return chart.ok() ? read : Damaged(chart.status().message());
 }
 
 // --- who writes them ---
@@ -114,9 +110,8 @@ absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Open(const std
   return writer;
 }
 
-absl::Status RecordingWriter::Add(double at_s, absl::string_view status) {
-  const absl::StatusOr<std::string> line = MakeRecordingLine(Advance(at_s), status);
-  return line.ok() ? Write(*line) : line.status();
+absl::Status RecordingWriter::Add(double at_s, const JobStatus& status) {
+  return Write(MakeRecordingLine(Advance(at_s), status));
 }
 
 absl::Status RecordingWriter::AddTrace(double at_s, const RoundChart& chart) {
@@ -200,8 +195,8 @@ absl::Status Recording::AddLine(const char* line, size_t size_bytes, int64_t off
                                                    "; view the parts of the file one by one"));
   }
   if (!read->is_trace && statuses_.lines == 0) {
-    const absl::StatusOr<StatusView> view = ParseStatus(read->json);
-    if (!view.ok()) return view.status();
+    const absl::StatusOr<JobStatus> status = ParseStatus(read->json);
+    if (!status.ok()) return status.status();
   }
   if (lines_ == 0) from_s_ = read->at_s;
   newest_s_ = read->at_s;

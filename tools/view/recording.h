@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "proto/status.h"
 #include "tools/reports/round_chart.h"
 
 namespace banyan {
@@ -22,7 +23,7 @@ namespace banyan {
 inline constexpr int kStatusLineVersion = 1;
 inline constexpr int kTraceLineVersion = 2;
 
-// A line of a recording: the status of a job, as its scheduler encoded it, or the chart of a traced round, and when
+// A line of a recording: the status of a job, or the chart of a traced round, and when
 // that came. Each line says what it is, so that parts of a recording are recordings, too. Pure functions.
 struct RecordingLine {
   double at_s = 0;         // since 1970, or since a simulation began
@@ -30,9 +31,8 @@ struct RecordingLine {
   absl::string_view json;  // of the status or of the chart; a part of the line
 };
 
-// Encodes {"banyan_recording": version, "at_s": .., "status": ..}, without an end of line. INVALID_ARGUMENT when the
-// status is no object of JSON on one line.
-absl::StatusOr<std::string> MakeRecordingLine(double at_s, absl::string_view status);
+// Encodes {"banyan_recording": version, "at_s": .., "status": ..}, without an end of line.
+std::string MakeRecordingLine(double at_s, const JobStatus& status);
 
 // Encodes the same with "trace", in which tools/reports/round_chart.h has the chart.
 std::string MakeTraceLine(double at_s, const RoundChart& chart);
@@ -48,10 +48,10 @@ class RecordingWriter {
   // Replaces the file. UNAVAILABLE when it cannot be written.
   static absl::StatusOr<std::unique_ptr<RecordingWriter>> Open(const std::string& path);
 
-  // Adds the status, as JSON, that came `at_s` seconds after 1970, or after a simulation began. What a clock that was
-  // set back says is taken as the time of the entry before. INVALID_ARGUMENT when it is none; UNAVAILABLE when it
-  // cannot be written, and then the file has what came before.
-  absl::Status Add(double at_s, absl::string_view status);
+  // Adds the status that came `at_s` seconds after 1970, or after a simulation began. What a clock that was set back
+  // says is taken as the time of the entry before. UNAVAILABLE when it cannot be written, and then the file has what
+  // came before.
+  absl::Status Add(double at_s, const JobStatus& status);
 
   // Adds a traced round, likewise.
   absl::Status AddTrace(double at_s, const RoundChart& chart);

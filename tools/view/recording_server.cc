@@ -14,7 +14,7 @@
 #include "absl/time/time.h"
 #include "tools/page/job_history.h"
 #include "tools/page/job_page.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 
 namespace banyan {
 namespace {
@@ -104,10 +104,10 @@ absl::StatusOr<std::string> RecordingServer::History(size_t part) const {
   JobHistory history;
   for (size_t i = part * kSamplesOfPart; i < std::min(count, (part + 1) * kSamplesOfPart); ++i) {
     const size_t moment = count == 1 ? 0 : i * (recording_.size() - 1) / (count - 1);
-    const absl::StatusOr<std::string> status = recording_.Read(moment);
-    if (!status.ok()) return status;
-    const absl::StatusOr<StatusView> view = ParseStatus(*status);
-    if (view.ok()) history.Add(*view, absl::UnixEpoch() + absl::Seconds(recording_.at_s(moment)), i + 1);
+    const absl::StatusOr<std::string> json = recording_.Read(moment);
+    if (!json.ok()) return json;
+    const absl::StatusOr<JobStatus> status = ParseStatus(*json);
+    if (status.ok()) history.Add(*status, absl::UnixEpoch() + absl::Seconds(recording_.at_s(moment)), i + 1);
   }
   const std::string json = history.JsonSince(0);
   return json.empty() ? R"({"all":false,"rounds":[],"policies":[]})" : json;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/scheduler_messages.h"
+#include "tools/reports/status_text.h"
 #include "tracing/job_trace.h"
 
 namespace banyan {
@@ -15,15 +16,9 @@ constexpr int kRoundsOfPatience = 24;
 // Beyond the time for which nodes note, for what they send.
 constexpr absl::Duration kGrace = absl::Minutes(1);
 
-int64_t NewestRound(const StatusView& status) {
-  int64_t newest = 0;
-  for (const StatusView::Node& node : status.nodes) newest = std::max(newest, node.round.value_or(0));
-  return newest;
-}
-
 }  // namespace
 
-std::optional<TraceRounds> RoundAsker::Next(const StatusView& status, absl::Time now) {
+std::optional<TraceRounds> RoundAsker::Next(const JobStatus& status, absl::Time now) {
   const bool advances = NoteRound(status, now);
   if (awaited_until_.has_value() && now >= *awaited_until_) {
     End(now);
@@ -36,13 +31,13 @@ std::optional<TraceRounds> RoundAsker::Next(const StatusView& status, absl::Time
   return TraceRounds{1, patience};
 }
 
-bool RoundAsker::NoteRound(const StatusView& status, absl::Time now) {
-  const int64_t newest = NewestRound(status);
+bool RoundAsker::NoteRound(const JobStatus& status, absl::Time now) {
+  const uint64_t newest = NewestRound(status);
   if (newest == newest_round_) return false;
   // One that goes back is of another job.
   const bool advances = newest_round_ > 0 && newest > newest_round_;
   round_time_ = std::nullopt;
-  if (advances) round_time_ = (now - newest_at_) / (newest - newest_round_);
+  if (advances) round_time_ = (now - newest_at_) / static_cast<double>(newest - newest_round_);
   newest_round_ = newest;
   newest_at_ = now;
   return advances;

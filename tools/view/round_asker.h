@@ -14,9 +14,9 @@
 
 #include "absl/time/time.h"
 #include "proto/message.h"
+#include "proto/status.h"
 #include "proto/tracing/trace_messages.h"
 #include "tools/reports/round_chart.h"
-#include "tools/reports/status_view.h"
 #include "tools/trace/record_gatherer.h"
 
 namespace banyan {
@@ -38,13 +38,13 @@ class RoundAsker {
   explicit RoundAsker(Listener listener) : listener_(std::move(listener)) {}
 
   // Takes the status that came at `now`. Returns what the scheduler is to be asked, if anything.
-  std::optional<TraceRounds> Next(const StatusView& status, absl::Time now);
+  std::optional<TraceRounds> Next(const JobStatus& status, absl::Time now);
   // Takes what came from the scheduler at `now`. Returns whether it belongs to a trace.
   bool Take(const Message& message, absl::Time now);
 
  private:
   // Returns whether rounds have been completed since the last status.
-  bool NoteRound(const StatusView& status, absl::Time now);
+  bool NoteRound(const JobStatus& status, absl::Time now);
   // The question is answered, or will not be.
   void End(absl::Time now);
   void TakeRecords(absl::Time now);
@@ -52,7 +52,7 @@ class RoundAsker {
   const Listener listener_;
   RecordGatherer gatherer_;
   std::optional<absl::Time> awaited_until_;  // an answer; empty: nothing was asked
-  int64_t newest_round_ = 0;
+  uint64_t newest_round_ = 0;
   absl::Time newest_at_;
   std::optional<absl::Duration> round_time_;
   int questions_ = 0;

@@ -14,12 +14,12 @@ using ::testing::IsEmpty;
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
-StatusView StatusOf(int64_t round, const std::string& state = "running") {
-  StatusView status;
+JobStatus StatusOf(uint64_t round, const std::string& state = "running") {
+  JobStatus status;
   status.state = state;
   status.nodes.resize(2);
-  status.nodes[0].round = round - 1;
-  status.nodes[1].round = round;
+  status.nodes[0].report.emplace().round = round - 1;
+  status.nodes[1].report.emplace().round = round;
   return status;
 }
 
@@ -72,7 +72,7 @@ TEST_F(RoundAskerTest, SaysWhyThereIsNone) {
   EXPECT_FALSE(asker_.Take(OperatorReply{false, "of nobody"}, At(0)));
   asker_.Next(StatusOf(1), At(0));
   ASSERT_NE(asker_.Next(StatusOf(2), At(1)), std::nullopt);
-  EXPECT_FALSE(asker_.Take(StatusReply{"{}"}, At(1)));
+  EXPECT_FALSE(asker_.Take(StatusReply{}, At(1)));
   EXPECT_FALSE(asker_.Take(OperatorReply{true, "of another"}, At(1)));
   EXPECT_TRUE(asker_.Take(OperatorReply{false, "another trace is under way"}, At(1)));
   ASSERT_NE(asker_.Next(StatusOf(3), At(10)), std::nullopt);

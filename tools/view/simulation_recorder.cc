@@ -1,15 +1,11 @@
 #include "tools/view/simulation_recorder.h"
 
 #include <algorithm>
-#include <regex>
+#include <type_traits>
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
-#include "core/check.h"
-#include "core/json_value.h"
-#include "core/json_writer.h"
+#include "proto/field_json.h"
 #include "tools/page/scheduler_tap.h"
 #include "tracing/job_trace.h"
 
@@ -125,62 +121,58 @@ void SimulatedTraces::GiveUp() {
 
 namespace {
 
-bool HasSize(absl::string_view around, absl::string_view name) {
-  return around == "memory" || absl::EndsWith(name, "mbps") || absl::EndsWith(name, "bytes") || name == "elements";
-}
+// Multiplies what is a rate, a number of bytes or of elements by its name.
+class Scaler {
+ public:
+  static constexpr bool kReads = false;
 
-std::string Scaled(absl::string_view number, int64_t scale) {
-  uint64_t whole = 0;
-  if (absl::SimpleAtoi(number, &whole)) return absl::StrCat(whole * static_cast<uint64_t>(scale));
-  double value = 0;
-  BANYAN_CHECK(absl::SimpleAtod(number, &value));
-  return JsonWriter().Number(value * static_cast<double>(scale)).text();
-}
+  explicit Scaler(int64_t scale) : scale_(scale) {}
 
-// What the reasons of policies say of rates, in words.
-std::string WithRatesInWords(const std::string& json, int64_t scale) {
-  static const std::regex kPromise(R"(([0-9.e+-]+) instead of ([0-9.e+-]+) Mbit/s)");
-  std::string text;
-  auto rest = json.begin();
-  for (std::sregex_iterator match(json.begin(), json.end(), kPromise), end; match != end; ++match) {
-    absl::StrAppend(&text, std::string(rest, (*match)[0].first), Scaled((*match)[1].str(), scale), " instead of ",
-                    Scaled((*match)[2].str(), scale), " Mbit/s");
-    rest = (*match)[0].second;
+  template <typename Member, typename... Limits>
+  void operator()(int, absl::string_view name, Member& member, Limits...) {
+    const bool is_size =
+        name == "memory" || name == "elements" || absl::EndsWith(name, "mbps") || absl::EndsWith(name, "bytes");
+    Visit(is_size, member);
   }
-  return text + std::string(rest, json.end());
-}
+  template <typename Member, typename... Limits>
+  void operator()(int number, const char* name, UnlessDefault<Member> wrapped, Limits...) {
+    (*this)(number, name, wrapped.member);
+  }
 
-// Appends the text from `rest` to the end of `value`, with its sizes scaled. `around` is the name of what holds it.
-void AppendScaled(const JsonValue& value, absl::string_view around, int64_t scale, const char*& rest,
-                  std::string& text) {
-  for (const JsonValue& inner : value) AppendScaled(inner, value.name(), scale, rest, text);
-  // Those of an array go by its name.
-  const absl::string_view name = value.name().empty() ? around : value.name();
-  if (value.kind() != JsonValue::Kind::kNumber || !HasSize(around, name)) return;
-  absl::StrAppend(&text, absl::string_view(rest, static_cast<size_t>(value.text().data() - rest)),
-                  Scaled(value.text(), scale));
-  rest = value.text().data() + value.text().size();
-}
+ private:
+  template <typename Member>
+  void Visit(bool is_size, Member& member) {
+    if constexpr (kIsOptional<Member>) {
+      if (member.has_value()) Visit(is_size, *member);
+    } else if constexpr (kIsList<Member>) {
+      for (auto& entry : member) Visit(is_size, entry);
+    } else if constexpr (kIsNamed<Member>) {
+      Visit(is_size, member.value);
+    } else if constexpr (std::is_same_v<Member, uint64_t> || std::is_same_v<Member, double>) {
+      if (is_size) member *= static_cast<Member>(scale_);
+    } else if constexpr (!std::is_arithmetic_v<Member> && !std::is_same_v<Member, std::string>) {
+      Fields(*this, member);
+    }
+  }
+
+  const int64_t scale_;
+};
 
 }  // namespace
 
-std::string AtFullSize(const std::string& json, int64_t scale) {
-  std::string text;
-  const char* rest = json.data();
-  const absl::StatusOr<JsonValue> value = JsonValue::Parse(json);
-  BANYAN_CHECK(value.ok());
-  AppendScaled(*value, "", scale, rest, text);
-  text.append(rest, json.data() + json.size());
-  return absl::StrContains(text, " instead of ") ? WithRatesInWords(text, scale) : text;
+JobStatus AtFullSize(JobStatus status, int64_t scale) {
+  Scaler scaler(scale);
+  Fields(scaler, status);
+  return status;
 }
 
 std::unique_ptr<Protocol> SimulationRecorder::Wrap(std::unique_ptr<Protocol> core) {
   return std::make_unique<SchedulerTap>(
       std::move(core),
-      SchedulerTap::Options{.take_status = [this](Timestamp now, const std::string& json) { Take(now, json); }});
+      SchedulerTap::Options{.take_status = [this](Timestamp now, JobStatus status) { Take(now, std::move(status)); }});
 }
 
-void SimulationRecorder::Take(Timestamp now, const std::string& json) {
+void SimulationRecorder::Take(Timestamp now, JobStatus status) {
   now_ = now;
   // A process's clock begins anywhere.
   if (!start_.has_value()) start_ = next_ = now_;
@@ -188,7 +180,7 @@ void SimulationRecorder::Take(Timestamp now, const std::string& json) {
   if (now_ < next_ || !status_.ok()) return;
   next_ = now_ + interval_;
   if (++statuses_ % kStatusesOfPace == 0) interval_ *= 2;
-  status_ = writer_->Add(absl::ToDoubleSeconds(now_ - *start_), AtFullSize(json, scale_));
+  status_ = writer_->Add(absl::ToDoubleSeconds(now_ - *start_), AtFullSize(std::move(status), scale_));
 }
 
 void SimulationRecorder::WriteTraces() {

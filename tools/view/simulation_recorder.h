@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "proto/status.h"
 #include "proto/tracing/round_records.h"
 #include "protocol/protocol.h"
 #include "tools/reports/round_chart.h"
@@ -81,8 +82,8 @@ class SimulatedTraces {
 };
 
 // Returns the status of a job whose simulated elements stand for `scale` each, as that of the job at full size: rates,
-// bytes and elements are so many times as large. Times are the same. REQUIRES: `json` is JSON.
-std::string AtFullSize(const std::string& json, int64_t scale);
+// bytes and elements are so many times as large. Times are the same.
+JobStatus AtFullSize(JobStatus status, int64_t scale);
 
 // Records a simulated job: asks its scheduler for the status each second of simulated time, at full size, and writes
 // the traces of some of its rounds. Thread-compatible; outlives the cores that it wraps. Invariants:
@@ -103,7 +104,7 @@ class SimulationRecorder {
   const absl::Status& status() const { return status_; }
 
  private:
-  void Take(Timestamp now, const std::string& json);
+  void Take(Timestamp now, JobStatus status);
   void WriteTraces();
 
   RecordingWriter* const writer_;

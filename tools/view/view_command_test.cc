@@ -28,17 +28,29 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // A job whose rounds take two seconds, and which gets another policy in the middle.
-std::string StatusAt(int second, int seconds) {
-  return absl::StrCat(R"({"job":"j","state":"running","epoch":1,"policy":)", second < seconds / 2 ? 1 : 2,
-                      R"(,"nodes":[{"name":"a","round":)", second / 2 + 1, R"(,"sync_seconds":0.5,"loss":1}],)",
-                      R"("links":[{"from":"a","to":"b","bytes":)", 1000 * second, R"(}],"trees":[],"keys":[]})");
+JobStatus StatusAt(int second, int seconds) {
+  JobStatus status;
+  status.job = "j";
+  status.state = "running";
+  status.epoch = 1;
+  status.policy = second < seconds / 2 ? 1 : 2;
+  JobStatus::Node& node = status.nodes.emplace_back();
+  node.name = "a";
+  JobStatus::Report& report = node.report.emplace();
+  report.round = second / 2 + 1;
+  report.sync_seconds = 0.5;
+  JobStatus::Link& link = status.links.emplace_back();
+  link.from = "a";
+  link.to = "b";
+  link.traffic.sent_bytes = 1000 * static_cast<uint64_t>(second);
+  return status;
 }
 
 std::string RecordingOf(int seconds) {
   const std::string path = absl::StrCat(::testing::TempDir(), "/view_recording");
   std::ofstream file(path, std::ios::binary);
   for (int second = 0; second < seconds; ++second)
-    file << *MakeRecordingLine(100 + second, StatusAt(second, seconds)) << "\n";
+    file << MakeRecordingLine(100 + second, StatusAt(second, seconds)) << "\n";
   return path;
 }
 
@@ -74,7 +86,7 @@ TEST(RecordingServerTest, ServesThePageAndEachMoment) {
                        R"({"from_s":100.000,"to_s":109.000,"speed":2.5,"history_parts":1})"));
   const auto moment = [](int second, const std::string& next) {
     return absl::StrCat("\r\n\r\n{\"at_s\":", 100 + second, ".000,\"next_s\":", next,
-                        ",\"trace\":null,\"traced_s\":null,\"status\":", StatusAt(second, 10), "}");
+                        ",\"trace\":null,\"traced_s\":null,\"status\":", StatusJson(StatusAt(second, 10)), "}");
   };
   EXPECT_THAT(served.Get("/api/recording/at/0"), EndsWith(moment(0, "101.000")));
   EXPECT_THAT(served.Get("/api/recording/at/104.999"), EndsWith(moment(4, "105.000")));
@@ -93,9 +105,9 @@ TEST(RecordingServerTest, TellsTheLastTracedRoundUntilEachMoment) {
     return chart;
   };
   const std::string path = absl::StrCat(::testing::TempDir(), "/view_traces");
-  std::ofstream(path, std::ios::binary) << *MakeRecordingLine(1, StatusAt(1, 9)) << "\n"
+  std::ofstream(path, std::ios::binary) << MakeRecordingLine(1, StatusAt(1, 9)) << "\n"
                                         << MakeTraceLine(1.5, chart(4)) << "\n"
-                                        << *MakeRecordingLine(2, StatusAt(2, 9)) << "\n"
+                                        << MakeRecordingLine(2, StatusAt(2, 9)) << "\n"
                                         << MakeTraceLine(2, chart(6)) << "\n"
                                         << MakeTraceLine(3, chart(8)) << "\n";
   const ServedRecording served(path);

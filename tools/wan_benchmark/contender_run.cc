@@ -19,7 +19,7 @@
 #include "posix/work_directory.h"
 #include "sim/runs/simulation.h"
 #include "tools/keygen/job_keys.h"
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -273,8 +273,8 @@ class ContenderRun {
       for (const std::string& line : (*child)->TakeLines()) answer += line;
       absl::SleepFor(kLookInterval);
     }
-    const absl::StatusOr<StatusView> view = ParseStatus(answer);
-    return view.ok() ? view->policy : 0;
+    const absl::StatusOr<JobStatus> read = ParseStatus(answer);
+    return read.ok() ? static_cast<int64_t>(read->policy) : 0;
   }
 
   // Members end by themselves once the gate is closed, and what they count on after them.

@@ -4,6 +4,7 @@ import { select } from "d3-selection";
 import * as format from "./format";
 import { arc, Arc } from "./geometry";
 import { layOut, Point } from "./layout";
+import { LINK_COUNTERS, NODE_COUNTERS } from "./page_types";
 import { awaited, Link, Member, Status } from "./status";
 
 export interface TreeEdge {
@@ -43,17 +44,27 @@ function linkKey(link: { from: string; to: string }): string {
   return `${link.from} ${link.to}`;
 }
 
+// Whatever the descriptions of messages count, where it is not 0.
+function counted<Name extends string>(
+  row: { readonly [name in Name]?: number },
+  counters: readonly (readonly [Name, string])[],
+): [string, string][] {
+  return counters.flatMap(([name, words]): [string, string][] => {
+    const value = row[name] ?? 0;
+    if (value === 0) return [];
+    const isShare = name.endsWith("share");
+    return [[words, name.endsWith("bytes") ? format.bytes(value) : isShare ? format.percent(value) : format.count(value)]];
+  });
+}
+
 export function linkFacts(link: Link): [string, string][] {
   const facts: [string, string][] = [
     ["rate", `${format.rate(link.mbps)} (${link.source}${link.old ? ", old" : ""})`],
-    ["load, last round", format.percent(link.busy_share)],
     ["delay", `${format.digits(link.delay_ms)} ms`],
     ["loss", `${format.digits(link.loss_percent)} %`],
     ["measured", link.age_s === null ? "not yet" : `${format.seconds(link.age_s)} ago`],
-    ["sent", format.bytes(link.bytes)],
+    ...counted(link, LINK_COUNTERS),
   ];
-  if (link.cut_bytes > 0) facts.push(["trimmed", format.bytes(link.cut_bytes)]);
-  if (link.overtakings > 0) facts.push(["packets that overtook others", format.count(link.overtakings)]);
   if (link.blocked) facts.push(["blocked", "large messages do not pass"]);
   return facts;
 }
@@ -66,6 +77,7 @@ export function memberFacts(member: Member): [string, string][] {
   if (member.heard_s !== null) facts.push(["heard", `${format.seconds(member.heard_s)} ago`]);
   if (member.up_mbps !== undefined) facts.push(["sends at most", format.rate(member.up_mbps)]);
   if (member.down_mbps !== undefined) facts.push(["receives at most", format.rate(member.down_mbps)]);
+  facts.push(...counted(member, NODE_COUNTERS));
   if (member.address !== "") facts.push(["address", member.address]);
   return facts;
 }

@@ -1,132 +1,14 @@
-// What the scheduler tells: scheduler/status_report.h and tools/page/job_history.h say what the members mean.
+// What the scheduler tells. Its types are those of proto/status.h and tools/page/job_history.h, which say what the members
+// mean; tools/page/page_types.cc makes page_types.ts of them.
 
-export interface Member {
-  name: string;
-  id: number;
-  state: string;
-  address: string;
-  heard_s: number | null;
-  version: string;
-  insecure: boolean;
-  member: boolean;
-  joined_in?: number;
-  place?: [number, number];
-  up_mbps?: number;
-  down_mbps?: number;
-  workers?: number;
-  round?: number | null;
-  step?: number;
-  loss?: number | null;
-  sync_seconds?: number;
-  rejected_messages?: number;
-  memory?: Record<string, number>;
-  not_finite?: { key: string; values: number; last_round: number }[];
-}
+import type { HistoryNews, Status } from "./page_types";
 
-export interface Link {
-  from: string;
-  to: string;
-  mbps: number;
-  delay_ms: number;
-  loss_percent: number;
-  age_s: number | null;
-  source: string;
-  old: boolean;
-  bytes: number;
-  resent_bytes: number;
-  auxiliary_bytes: number;
-  busy_share: number;
-  renewals: number;
-  blocked: boolean;
-  cut_chunks: number;
-  cut_bytes: number;
-  overtakings: number;
-}
-
-export interface Tree {
-  root: string;
-  share: number;
-  reduce: Record<string, string>;
-  broadcast: Record<string, string>;
-}
-
-export interface EpochChange {
-  epoch: number;
-  reason: string;
-  members: number;
-  seconds: number;
-}
-
-export interface OpenRound {
-  key: string;
-  round: number;
-  not_pushed: string[];
-  not_held: string[];
-  waits_for: string;
-  since_s: number;
-}
-
-export interface Status {
-  job: string;
-  state: string;
-  error?: string;
-  version: string;
-  term: number;
-  epoch: number;
-  policy: number;
-  rejected_messages: number;
-  waiting_for: string[];
-  insecure: boolean;
-  change: string | null;
-  transfer: string | null;
-  disorder: string | null;
-  storage?: string | null;
-  epochs?: { count: number; total_seconds: number; longest_seconds: number; last: EpochChange[] };
-  open_round: OpenRound | null;
-  barrier_waits_for: string[];
-  links_out: { between: [string, string]; seconds_left: number; why: string }[];
-  nodes: Member[];
-  links: Link[];
-  links_left_out?: number;
-  auxiliary_share: number;
-  planner?: string;
-  rate_mbps?: number;
-  auxiliary_rate_mbps?: number;
-  bound_mbps?: number;
-  bound_ratio?: number | null;
-  predicted_round_seconds?: number | null;
-  policy_reason?: string;
-  policies_taken_back?: number;
-  trees: Tree[];
-  keys: { key: string; elements: number; closed_rounds: number }[];
-}
-
-export interface RoundEntry {
-  at_s: number;
-  round: number;
-  seconds: number;
-  predicted_seconds: number | null;
-  loss: number | null;
-  bytes: number;
-  policy: number;
-}
-
-export interface PolicyEntry {
-  at_s: number;
-  policy: number;
-  planner: string;
-  rate_mbps: number;
-  bound_mbps: number;
-  predicted_seconds: number | null;
-  trees: number;
-  reason: string;
-}
-
-export interface HistoryNews {
-  all: boolean;
-  rounds: RoundEntry[];
-  policies: PolicyEntry[];
-}
+export type { HistoryNews, Status };
+export type Member = Status["nodes"][number];
+export type Link = Status["links"][number];
+export type Tree = Status["trees"][number];
+export type RoundEntry = HistoryNews["rounds"][number];
+export type PolicyEntry = HistoryNews["policies"][number];
 
 const MOST_ROUNDS = 600;
 const MOST_POLICIES = 50;

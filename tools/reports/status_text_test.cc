@@ -1,4 +1,4 @@
-#include "tools/reports/status_view.h"
+#include "tools/reports/status_text.h"
 
 #include <string>
 
@@ -27,33 +27,35 @@ constexpr char kWaiting[] =
     R"({"job":"fashion","state":"waiting","term":1,"epoch":0,"policy":0,"waiting_for":["n4","n7"],
   "nodes":[],"links":[],"trees":[],"keys":[]})";
 
-StatusView Parse(const char* json) {
-  absl::StatusOr<StatusView> status = ParseStatus(json);
+JobStatus Parse(const char* json) {
+  absl::StatusOr<JobStatus> status = ParseStatus(json);
   EXPECT_TRUE(status.ok()) << status.status();
   return *std::move(status);
 }
 
-TEST(StatusViewTest, ReadsWhatTheSchedulerSays) {
-  const StatusView status = Parse(kRunning);
+TEST(StatusTextTest, ReadsWhatTheSchedulerSays) {
+  const JobStatus status = Parse(kRunning);
   EXPECT_EQ(status.job, "fashion");
-  EXPECT_EQ(status.epoch, 2);
-  EXPECT_EQ(status.policy, 3);
+  EXPECT_EQ(status.epoch, 2u);
+  EXPECT_EQ(status.policy, 3u);
   ASSERT_EQ(status.nodes.size(), 2u);
-  EXPECT_EQ(status.nodes[0].round, 12);
-  EXPECT_EQ(status.nodes[0].memory_bytes, 1500000);
+  ASSERT_TRUE(status.nodes[0].report.has_value());
+  EXPECT_EQ(status.nodes[0].report->round, 12u);
+  EXPECT_EQ(status.nodes[0].report->memory.size(), 2u);
+  EXPECT_FALSE(status.nodes[1].report.has_value());
   EXPECT_FALSE(status.nodes[1].heard_s.has_value());
   ASSERT_EQ(status.links.size(), 1u);
-  EXPECT_EQ(status.links[0].sent_bytes, 1500000u);
+  EXPECT_EQ(status.links[0].traffic.sent_bytes, 1500000u);
   EXPECT_EQ(status.trees[0].share, 0.75);
 }
 
-TEST(StatusViewTest, SaysWhoHasPushedWhatIsNotFinite) {
+TEST(StatusTextTest, SaysWhoHasPushedWhatIsNotFinite) {
   EXPECT_THAT(FormatStatus(Parse(kRunning)),
               HasSubstr("n1 has pushed NaN or infinity: 9 of key 'b', last in round 12, 2 of key 'c', last in round 4, "
                         "2 of key 'd', last in round 5, and more keys\n"));
 }
 
-TEST(StatusViewTest, ShowsWhatBecameOfLowBitRounds) {
+TEST(StatusTextTest, ShowsWhatBecameOfLowBitRounds) {
   constexpr char kCounts[] = R"("low_bit":30,"fallback":10,"plain":20,"mixed":0,"violations":0,"low_bit_share":0.5,)"
                              R"("veto_share":0.25,"traffic_ratio":0.75})";
   const std::string json = absl::StrCat(
@@ -70,33 +72,33 @@ TEST(StatusViewTest, ShowsWhatBecameOfLowBitRounds) {
                 "mixed rounds\n  rounds low-bit/fallback/plain: w 30/10/20\n"));
 }
 
-TEST(StatusViewTest, ShowsALossThatIsNoNumberInFewCharacters) {
-  StatusView status = Parse(kRunning);
-  status.nodes[0].loss = 1e308;
+TEST(StatusTextTest, ShowsALossThatIsNoNumberInFewCharacters) {
+  JobStatus status = Parse(kRunning);
+  status.nodes[0].report->loss = 1e308;
   EXPECT_THAT(FormatStatus(status), HasSubstr(" 1e+308 "));
 }
 
-TEST(StatusViewTest, SaysWhoIsReachedWithoutKeys) {
-  StatusView status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"insecure":true,"nodes":[
+TEST(StatusTextTest, SaysWhoIsReachedWithoutKeys) {
+  JobStatus status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"insecure":true,"nodes":[
     {"name":"n1","insecure":true},{"name":"n2","insecure":false}]})");
   EXPECT_THAT(FormatStatus(status), HasSubstr("insecure, reached by other machines without keys: the scheduler, n1\n"));
   EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("insecure")));
 }
 
-TEST(StatusViewTest, ReadsAJobThatWaits) {
+TEST(StatusTextTest, ReadsAJobThatWaits) {
   EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
   EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
 }
 
-TEST(StatusViewTest, ShowsTheSchedulersVersion) {
-  const StatusView status = Parse(
+TEST(StatusTextTest, ShowsTheSchedulersVersion) {
+  const JobStatus status = Parse(
       R"({"job":"a","state":"running","version":"1.2.3","protocol":4,"term":1,"epoch":2,"policy":3,"nodes":[],"links":[],
       "trees":[],"keys":[]})");
   EXPECT_THAT(FormatStatus(status), ::testing::StartsWith("job a: running, epoch 2, policy 3, banyan 1.2.3\n"));
 }
 
-TEST(StatusViewTest, ShowsNodesOfOtherVersions) {
-  const StatusView status =
+TEST(StatusTextTest, ShowsNodesOfOtherVersions) {
+  const JobStatus status =
       Parse(R"({"job":"a","state":"running","version":"1.2.3","term":1,"epoch":2,"policy":3,"nodes":[)"
             R"({"name":"n1","version":"1.2.3"},{"name":"n2","version":"1.2.2"},{"name":"n3","version":""}],"links":[],)"
             R"("trees":[],"keys":[]})");
@@ -106,7 +108,7 @@ TEST(StatusViewTest, ShowsNodesOfOtherVersions) {
   EXPECT_THAT(text, Not(HasSubstr("n3 runs")));
 }
 
-TEST(StatusViewTest, ShowsNodesAndLinks) {
+TEST(StatusTextTest, ShowsNodesAndLinks) {
   const std::string text = FormatStatus(Parse(kRunning));
   EXPECT_THAT(text, HasSubstr("job fashion: running, epoch 2, policy 3\n"));
   EXPECT_THAT(
@@ -121,14 +123,14 @@ TEST(StatusViewTest, ShowsNodesAndLinks) {
     EXPECT_THAT(text, Not(HasSubstr(absent)));
 }
 
-TEST(StatusViewTest, ShowsWherePacketsOvertakeEachOtherOften) {
-  StatusView status;
+TEST(StatusTextTest, ShowsWherePacketsOvertakeEachOtherOften) {
+  JobStatus status;
   status.links.resize(2);
   status.links[0].from = status.links[1].to = "n1";
   status.links[0].to = status.links[1].from = "n2";
-  for (StatusView::Link& link : status.links) link.sent_bytes = 10'000'000;
-  status.links[0].overtakings = 11;
-  status.links[1].overtakings = 10;  // one in a megabyte is nothing
+  for (JobStatus::Link& link : status.links) link.traffic.sent_bytes = 10'000'000;
+  status.links[0].traffic.overtakings = 11;
+  status.links[1].traffic.overtakings = 10;  // one in a megabyte is nothing
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text,
               HasSubstr("\nn1 > n2: packets overtook each other 11 times, as over a bundle of links, which may "));
@@ -142,10 +144,10 @@ constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epo
   "live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
 
-TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
-  const StatusView status = Parse(kMeasured);
+TEST(StatusTextTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
+  const JobStatus status = Parse(kMeasured);
   ASSERT_EQ(status.keys.size(), 1u);
-  EXPECT_EQ(status.keys[0].closed_rounds, 7);
+  EXPECT_EQ(status.keys[0].closed_rounds, 7u);
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; 2 versions still govern rounds; "
                               "3 taken back so far\n"
@@ -158,19 +160,22 @@ TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
                               "messages do not pass (path MTU?)\n"));
 }
 
-TEST(StatusViewTest, WithoutTwoRoundsNoLinkIsTheSlowest) {
-  EXPECT_FALSE(Parse(R"({"epoch":1,"policy":1,"slowest_link":null})").slowest_link.has_value());
+TEST(StatusTextTest, WithoutTwoRoundsNoLinkIsTheSlowest) {
+  const JobStatus status = Parse(R"({"job":"j","epoch":1,"policy":1,"planner":"fapt","slowest_link":null})");
+  ASSERT_TRUE(status.plan.has_value());
+  EXPECT_FALSE(status.plan->slowest_link.has_value());
+  EXPECT_FALSE(Parse(kWaiting).plan.has_value());
 }
 
-TEST(StatusViewTest, RefusesOtherText) {
-  for (const char* text :
-       {"", "hello", "{}", "[]", "{\"epoch\":\"x\"}", "{\"epoch\":1,\"policy\":1,\"nodes\":[1]}", "{\"epoch\":1"}) {
+TEST(StatusTextTest, RefusesOtherText) {
+  for (const char* text : {"", "hello", "{}", "[]", "{\"job\":\"j\",\"epoch\":\"x\"}", "{\"job\":\"j\",\"nodes\":[1]}",
+                           "{\"job\":\"j\",\"nodes\":[{\"name\":\"\"}]}", "{\"job\":\"j\""}) {
     EXPECT_EQ(ParseStatus(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }
 
-TEST(StatusViewTest, SaysForWhomTheJobWaits) {
-  const StatusView status = Parse(
+TEST(StatusTextTest, SaysForWhomTheJobWaits) {
+  const JobStatus status = Parse(
       R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"change":null,)"
       R"("epochs":{"count":2,"reason":"n3 has gone","total_seconds":3,"longest_seconds":2,"last":[]},)"
       R"("open_round":{"key":"w","round":7,"not_pushed":["n2"],"not_held":[],"waits_for":"worker 0 of n2 to push it",)"
@@ -183,16 +188,16 @@ TEST(StatusViewTest, SaysForWhomTheJobWaits) {
   EXPECT_THAT(text, HasSubstr("link out: n1 - n2: silent\n"));
 }
 
-TEST(StatusViewTest, SaysWhyTheMembershipWaits) {
-  StatusView status;
-  status.epoch_reason = "n3 joins";
+TEST(StatusTextTest, SaysWhyTheMembershipWaits) {
+  JobStatus status;
+  status.epochs.reason = "n3 joins";
   status.change = "the scheduler hears none of its 3 members";
   EXPECT_THAT(FormatStatus(status), HasSubstr("membership waits (last change because n3 joins): the scheduler hears "
                                               "none of its 3 members\n"));
 }
 
-TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
-  const StatusView status = Parse(
+TEST(StatusTextTest, SaysWhatIsInferredOfHosts) {
+  const JobStatus status = Parse(
       R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"nodes":[],"links":[],"inferred":[)"
       R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"ways":[{"from":"n1","to":"n2","mbps":40,"links":[["n1","n3"],["n1","n4"]]}],)"
       R"("trees":[],"keys":[]})");
@@ -202,14 +207,14 @@ TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
   EXPECT_THAT(text, HasSubstr("inferred: n3 receives at most 60.0 Mbit/s\n"));
 }
 
-TEST(StatusViewTest, ShowsTheSlowestOfManyLinks) {
-  StatusView status;
+TEST(StatusTextTest, ShowsTheSlowestOfManyLinks) {
+  JobStatus status;
   for (int i = 0; i < 100; ++i) {
-    StatusView::Link link;
+    JobStatus::Link link;
     link.from = "a";
     link.to = absl::StrCat("n", i);
     link.mbps = i == 70 ? 1 : 10;
-    link.busy_share = i == 50 ? 0.5 : 0;
+    link.traffic.busy_share = i == 50 ? 0.5 : 0;
     status.links.push_back(link);
   }
   status.links_left_out = 7;
@@ -222,8 +227,9 @@ TEST(StatusViewTest, ShowsTheSlowestOfManyLinks) {
   EXPECT_THAT(FormatStatus(status, true), AllOf(HasSubstr("a > n99 "), Not(HasSubstr("--links"))));
 }
 
-TEST(StatusViewTest, SaysThatTheStorageStands) {
-  const StatusView status = Parse(R"({"epoch":1,"policy":1,"storage":"the state has not been written for 4s"})");
+TEST(StatusTextTest, SaysThatTheStorageStands) {
+  const JobStatus status =
+      Parse(R"({"job":"j","epoch":1,"policy":1,"storage":"the state has not been written for 4s"})");
   EXPECT_THAT(FormatStatus(status), HasSubstr("\nthe state has not been written for 4s\n"));
 }
 
