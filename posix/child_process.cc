@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "core/check.h"
 
 namespace banyan {
 namespace {
@@ -81,10 +82,11 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildPro
   const Descriptor log(has_log ? OpenLog(options) : -1);
   if (has_log && log.get() < 0) return SystemError(absl::StrCat("cannot write ", options.log_path));
   int ends[2] = {-1, -1};
-  if (options.capture_output && pipe2(ends, O_CLOEXEC) != 0) return SystemError("cannot make a pipe");
+  const bool captures = options.capture_output || options.capture_errors;
+  if (captures && pipe2(ends, O_CLOEXEC) != 0) return SystemError("cannot make a pipe");
   Descriptor read_end(ends[0]);
   const Descriptor write_end(ends[1]);
-  if (options.capture_output) fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  if (captures) fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
 
   std::vector<char*> arguments;
   for (const std::string& argument : options.arguments) arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -92,7 +94,10 @@ absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildPro
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0) return SystemError(absl::StrCat("cannot start ", options.name));
-  if (pid == 0) BecomeChild(parent, log.get(), options.capture_output ? write_end.get() : log.get(), arguments.data());
+  if (pid == 0) {
+    BecomeChild(parent, options.capture_errors ? write_end.get() : log.get(),
+                options.capture_output ? write_end.get() : log.get(), arguments.data());
+  }
   return std::unique_ptr<ChildProcess>(new ChildProcess(options.name, options.log_path, pid, read_end.Release()));
 }
 
@@ -162,6 +167,11 @@ std::string ChildProcess::failure() const {
   }
   const int code = WEXITSTATUS(*wait_status_);
   return code == 0 ? "" : absl::StrCat("exit code ", code);
+}
+
+int ChildProcess::exit_code() const {
+  BANYAN_CHECK(wait_status_.has_value());
+  return WIFSIGNALED(*wait_status_) ? 128 + WTERMSIG(*wait_status_) : WEXITSTATUS(*wait_status_);
 }
 
 std::string ChildProcess::LogTail(int lines) const {

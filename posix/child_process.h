@@ -18,11 +18,12 @@
 namespace banyan {
 
 struct ChildProcessOptions {
-  std::string name;                    // in messages: "node n3"
-  std::vector<std::string> arguments;  // the first is the program, a path
-  std::string log_path;                // made anew; empty: its output goes where this process's own goes
-  bool append_log = false;             // after what the log holds already
-  bool capture_output = false;         // standard output comes out of TakeLines()
+  std::string name = {};                    // in messages: "node n3"
+  std::vector<std::string> arguments = {};  // the first is the program, a path
+  std::string log_path = {};                // made anew; empty: its output goes where this process's own goes
+  bool append_log = false;                  // after what the log holds already
+  bool capture_output = false;              // standard output comes out of TakeLines()
+  bool capture_errors = false;              // standard error does as well
 };
 
 class ChildProcess {
@@ -50,6 +51,8 @@ class ChildProcess {
   void Signal(int signal);
   // "exit code 1", "signal 11 (Segmentation fault)"; empty while it runs or after exit code 0.
   std::string failure() const;
+  // Returns the exit code as a shell has it: 128 and the signal's number after a signal. REQUIRES: it has ended.
+  int exit_code() const;
   // The last `lines` lines of its log, indented, as much as there is.
   std::string LogTail(int lines) const;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Follows README.md and deploy/README.md from nothing to rounds, with four hosts: network namespaces that have the
+# Follows README.md, docs/cpp.md and deploy/README.md from nothing to rounds, with four hosts: network namespaces that have the
 # addresses of these pages. Commands and C++ are those of the pages. Skipped where the system lets nobody make namespaces.
 set -euo pipefail
 
@@ -43,33 +43,33 @@ shown() {
 # block PAGE LANGUAGE: the first block of code in that language.
 block() { awk -v start='^ *```'"$2"'$' '/^ *```/ && inside { exit } inside { print } $0 ~ start { inside = 1 }' "$1"; }
 
-# README.md: the installation, and the program that attaches to a node, as its lines have it.
-install="$(shown README.md './banyan install ')"
+# docs/cpp.md: the installation, and the program that attaches to a node, as its lines have it.
+install="$(shown docs/cpp.md './banyan install ')"
 prefix="${install##* }"
 deploy/install/install.sh "$prefix" tools/banyan deploy/install/libbanyan.a deploy/install/libbanyan.flags \
   runtime/c_api/libbanyan.so
 export PATH="$prefix/bin:$PATH"
 cd "$work"
-lines="$(block "$root/README.md" cpp)"
-[[ "$lines" == *PushPull* ]] || fail "expected the C++ lines of README.md, got: $lines"
+lines="$(block "$root/docs/cpp.md" cpp)"
+[[ "$lines" == *PushPull* ]] || fail "expected the C++ lines of docs/cpp.md, got: $lines"
 # The sites differ in socket and worker; what the page leaves out is filled in.
 {
   grep '#include' <<<"$lines"
-  printf '#include <unistd.h>\n#include <iostream>\n#include <vector>\nint main(int, char** argv) {\n'
+  printf '#include <unistd.h>\n#include <iostream>\n#include <vector>\nint main(int argc, char** argv) {\n'
   echo 'std::vector<float> values(8), gradient(8, 1);'
   grep -v '#include' <<<"$lines" | sed -E \
     -e 's|"unix:/run/banyan/[a-z0-9]+", \.worker = 0|argv[1], .worker = static_cast<uint32_t>(std::stoi(argv[2]))|' \
     -e 's|for \(\.\.\.\)|for (int round = 1; round <= 3; ++round)|' \
     -e 's|(absl::Status done = [^;]*;).*|\1 if (!done.ok()) { std::cerr << done << "\\n"; return 1; }|' \
     -e 's|^( *)\}$|std::cout << "round " << round << std::endl; }|'
-  # They stay until they are let go, or the job would be over with the first look at it.
-  echo 'char one; return read(0, &one, 1) == 1 && gradient == std::vector<float>(8, 1) ? 0 : 2; }'
+  # Where they are told to, they stay until they are let go, or the job would be over with the first look at it.
+  echo 'char one; return (argc < 4 || read(0, &one, 1) == 1) && gradient == std::vector<float>(8, 1) ? 0 : 2; }'
 } >train.cc
 export PKG_CONFIG_PATH
-PKG_CONFIG_PATH="$(shown "$root/README.md" PKG_CONFIG_PATH=)"
+PKG_CONFIG_PATH="$(shown "$root/docs/cpp.md" PKG_CONFIG_PATH=)"
 PKG_CONFIG_PATH="${PKG_CONFIG_PATH#*=}"
 if command -v pkg-config >/dev/null; then
-  bash -c "$(shown "$root/README.md" 'g++ ') -o train" || fail "expected README.md's lines to compile: $(<train.cc)"
+  bash -c "$(shown "$root/docs/cpp.md" 'g++ ') -o train" || fail "expected the lines of docs/cpp.md to compile: $(<train.cc)"
 else
   read -r -a libs < <(sed -n 's|^Libs: ||p' "$PKG_CONFIG_PATH/banyan.pc" | sed "s|\${libdir}|$prefix/lib|")
   g++ -std=c++20 train.cc "-I$prefix/include" "${libs[@]}" -o train
@@ -89,10 +89,9 @@ cp keys/*.key .config/banyan
 scheduler="$(shown "$page" 'banyan scheduler ')"
 on 0 check "$scheduler --check" >/dev/null || fail "expected the sample to be right: $(<check.log)"
 on 0 scheduler "$scheduler" >scheduler.out &
+first_scheduler=$!
 node="$(shown "$page" 'banyan node ')"
 [[ "$node" == *"--name berlin "*10.0.1.1*/berlin ]] || fail "expected the node of berlin, got '$node'"
-in_readme="$(sed -n 's|^ *\./banyan node|banyan node|p' "$root/README.md")"
-[[ "${in_readme//n1/berlin}" == "$node" ]] || fail "expected the command of a node to be that of $page, got '$in_readme'"
 sites=(host berlin madrid vienna)
 for i in 1 2 3; do
   of_site="${node//berlin/${sites[i]}}"
@@ -104,7 +103,7 @@ trainers=()
 # The last site has two.
 for place in "1 0" "2 0" "3 0" "3 1"; do
   read -r host worker <<<"$place"
-  on "$host" "train-$host-$worker" "./train unix:/run/banyan/${sites[host]} $worker" <hold >"train-$host-$worker.out" &
+  on "$host" "train-$host-$worker" "./train unix:/run/banyan/${sites[host]} $worker stay" <hold >"train-$host-$worker.out" &
   trainers+=($!)
 done
 for output in train-{1-0,2-0,3-0,3-1}; do
@@ -135,3 +134,21 @@ printf 1234 >&3
 for trainer in "${trainers[@]}"; do
   wait "$trainer" || fail "expected the right mean; a program ended with $?: $(tail -n 5 train-*.log)"
 done
+
+# README.md: the overlay and the commands of several machines, with this program in place of Python's.
+wait "$first_scheduler" || fail "expected the scheduler to end with its job: $(<scheduler.log)"
+mkdir readme
+cd readme
+block "$root/README.md" yaml >overlay.yaml
+commands="$(block "$root/README.md" sh)"
+said() { sed -n "s/ *#.*//; /^banyan $1 /p" <<<"$commands"; }
+on 0 readme-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<../readme-keys.log)"
+on 0 readme-scheduler "$(said scheduler)" >/dev/null &
+run="$(said run)"
+[[ "$run" == *"--name n1 -- python3 train.py" ]] || fail "expected the command of a site, got '$run'"
+run="${run/python3 train.py/bash -c \'../train \$BANYAN_NODE 0\'}"
+on 2 readme-n2 "${run/n1/n2}" >n2.out &
+second=$!
+on 1 readme-n1 "$run" >n1.out || fail "expected n1 to train: $(cat n1.out ../readme-n1.log)"
+wait "$second" || fail "expected n2 to train: $(cat n2.out ../readme-n2.log)"
+grep -q '^\[n2\] round 3' n2.out || fail "expected three rounds of n2, got: $(<n2.out)"

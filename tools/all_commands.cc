@@ -16,7 +16,9 @@ std::vector<Command> ProgramCommands(const std::string& state_home) {
   std::error_code error;
   const bool has_figures = std::filesystem::is_directory("sim/scenarios", error);
   const bool has_trainer = FindProgram("examples/fashion_mnist/trainer").ok();
-  return {{"scheduler", "runs the scheduler of a job",
+  return {{"local", "trains at several sites on this machine", LocalCommand},
+          {"run", "trains at one site: a node, and a program beside it", RunCommand},
+          {"scheduler", "runs the scheduler of a job",
            [state_home](absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
              return SchedulerCommand(arguments, state_home, out, err);
            }},

@@ -162,7 +162,7 @@ TEST(AllCommandsTest, WhatIsMissingIsNamed) {
                     {"bench loopbck", "did you mean 'loopback'?"},
                     {"wan upp", "did you mean 'up'?"},
                     {"wan up", "missing argument OVERLAY.yaml"},
-                    {"wan exec n1 --", "expected -- and a program after the node"},
+                    {"wan exec n1 --", "expected -- and a program at the end"},
                     {"wan rate n1 n2", "expected --mbps"},
                     {"wan cut n1", "missing argument TO"},
                     {"wan heal", "missing argument FROM"},

@@ -148,6 +148,11 @@ void CommandLine::Rate(const std::string& name, const std::string& value, const 
   });
 }
 
+void CommandLine::Program(const std::string& help, std::vector<std::string>* target) {
+  program_help_ = help;
+  program_ = target;
+}
+
 void CommandLine::OrVariable(const std::string& name, const std::string& variable) {
   const auto flag = std::find_if(flags_.begin(), flags_.end(), [&name](const Flag& each) { return each.name == name; });
   BANYAN_CHECK(flag != flags_.end());
@@ -271,6 +276,9 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
   for (size_t next = 0; next < arguments.size();) {
     if (flags_end || !absl::StartsWith(arguments[next], "-") || arguments[next] == "-") {
       positionals.push_back(arguments[next++]);
+    } else if (arguments[next] == "--" && program_ != nullptr) {
+      program_->assign(arguments.begin() + static_cast<ptrdiff_t>(next) + 1, arguments.end());
+      break;
     } else if (arguments[next] == "--") {
       flags_end = true;
       ++next;
@@ -286,6 +294,9 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
   }
   if (positionals.size() < arguments_.size() && arguments_[positionals.size()].required) {
     return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));
+  }
+  if (program_ != nullptr && program_->empty()) {
+    return absl::InvalidArgumentError("expected -- and a program at the end");
   }
   for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
   if (absl::Status status = ParseVariables(seen); !status.ok()) return status;
@@ -303,6 +314,10 @@ std::string CommandLine::Help() const {
     const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
     usage.push_back(absl::StrCat("[", shown, "]", flag.repeats ? "..." : ""));
     rows.emplace_back(shown, flag.help);
+  }
+  if (program_ != nullptr) {
+    usage.emplace_back("-- PROGRAM [ARGUMENT]...");
+    rows.emplace_back("-- PROGRAM", program_help_);
   }
   rows.emplace_back("--help, --version", "this text; which version this is");
   constexpr absl::string_view kUsage = "usage: ";

@@ -33,6 +33,8 @@ class CommandLine {
   void Positional(const std::string& name, const std::string& help, std::string* target);
   // The last of them, if there is one; `target` stays as it is without it.
   void OptionalPositional(const std::string& name, const std::string& help, std::string* target);
+  // What follows `--`, at least one argument: a program and its arguments, which are not looked at.
+  void Program(const std::string& help, std::vector<std::string>* target);
 
   // Flags may come in any order, each at most once but for Repeated. `value` names the value in the help: "N", "FILE".
   void Switch(const std::string& name, const std::string& help, bool* target);
@@ -121,6 +123,8 @@ class CommandLine {
   std::vector<Flag> flags_;
   std::vector<Rule> rules_;
   std::vector<Argument> arguments_;
+  std::string program_help_;
+  std::vector<std::string>* program_ = nullptr;  // where what follows `--` goes; null: positional arguments
 };
 
 }  // namespace banyan

@@ -16,6 +16,11 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
                      std::ostream& err);
 // The node daemon. Runs until SIGTERM, Ctrl-C, or the end of its job. Returns DaemonExitCode.
 int NodeCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// A job on this machine for a training program: a scheduler, a node for each site, the program at each
+// (launch_commands.cc, as the next). Returns the program's exit code.
+int LocalCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// One site of a job: its node, and the training program beside it. Returns the program's exit code.
+int RunCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 // In the scheduler's place where a training is run again from transcripts. Runs until all nodes have finished, or one
 // cannot go on.
 int ReplayCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);

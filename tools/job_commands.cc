@@ -9,7 +9,9 @@
 namespace banyan {
 
 std::vector<Command> ProgramCommands(const std::string& state_home) {
-  return {{"scheduler", "runs the scheduler of a job",
+  return {{"local", "trains at several sites on this machine", LocalCommand},
+          {"run", "trains at one site: a node, and a program beside it", RunCommand},
+          {"scheduler", "runs the scheduler of a job",
            [state_home](absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
              return SchedulerCommand(arguments, state_home, out, err);
            }},

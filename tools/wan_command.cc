@@ -187,27 +187,22 @@ int Up(absl::Span<const std::string> arguments, std::ostream& out, std::ostream&
 }
 
 int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   std::string node;
   std::string directory;
   bool restart = false;
-  CommandLine line(
-      "banyan wan exec",
-      "Runs a program in a node of the emulated WAN; its exit code is that of the program. What follows -- is\n"
-      "the program with its arguments. The nodes' addresses: banyan wan status.",
-      "banyan wan exec n1 -- ip address");
+  std::vector<std::string> program;
+  CommandLine line("banyan wan exec",
+                   "Runs a program in a node of the emulated WAN; its exit code is that of the program. The nodes'\n"
+                   "addresses: banyan wan status.",
+                   "banyan wan exec n1 -- ip address");
   line.Switch("restart",
               "start it again whenever it fails, until it ends with exit code 0 or is asked to end (SIGTERM), and let\n"
               "`banyan chaos` find it; it gets no input",
               &restart);
   line.Positional("NODE", "the node, by its name in the overlay or by its address", &node);
   AddDirectory(line, &directory);
-  const auto own = arguments.first(static_cast<size_t>(dashes - arguments.begin()));
-  if (const std::optional<int> code = line.Parse(own, out, err); code.has_value()) return *code;
-  if (dashes == arguments.end() || dashes + 1 == arguments.end()) {
-    return line.UsageError("expected -- and a program after the node", err);
-  }
-  const std::vector<std::string> program(dashes + 1, arguments.end());
+  line.Program("the program, and what it is given", &program);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (!restart) return FailIn("exec", ExecInNode(directory, node, program), err);
   const absl::Status status = SuperviseInNode(directory, node, program);
   return status.ok() ? kExitSuccess : FailIn("exec", status, err);

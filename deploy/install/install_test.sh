@@ -104,7 +104,7 @@ int main() {
 }
 EOF
 
-# The lines of README.md, with tensors in vectors.
+# The lines of docs/cpp.md, with tensors in vectors.
 cat >vectors.cc <<'EOF'
 #include <banyan/session.h>
 
@@ -153,7 +153,7 @@ if command -v pkg-config >/dev/null; then
   check_program
 fi
 
-# From nothing to a round, as README.md and deploy/README.md say, with what is installed: three sites on loopback.
+# From nothing to a round, as docs/cpp.md and deploy/README.md say, with what is installed: three sites on loopback.
 g++ -std=c++20 vectors.cc "${cflags[@]}" "${libs[@]}" -o vectors
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true' EXIT
