@@ -112,9 +112,10 @@ void Fields(Visitor& v, Busy& m) {
   v(2, "chunks", m.chunks);
 }
 
-// There is room again for what the route's destination holds back.
+// There is room again for these chunks, which the route's destination holds back; with none named, for all of them.
 struct Grant {
   SourceRoute route;
+  std::vector<ChunkId> chunks = {};
 
   friend bool operator==(const Grant&, const Grant&) = default;
 };
@@ -122,6 +123,7 @@ struct Grant {
 template <typename Visitor>
 void Fields(Visitor& v, Grant& m) {
   v(1, "route", m.route);
+  v(2, "chunks", m.chunks);
 }
 
 // Silence ends a peer: sent once per heartbeat interval. Its echo of the neighbour's last heartbeat makes the four

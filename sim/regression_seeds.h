@@ -150,6 +150,8 @@ inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
     {12517, "the checker blamed a job that had ended since all that had the parameters had left"},
     {6712, "a node that had left for good was started again when an operator let it in"},
     {8354, "a broadcast waited for ever for values that only a node had whose worker had died"},
+    {9847, "in a fixed order each input that was added had all that were refused sent again"},
+    {19389, "the checker took the model of a node that had left for one that could be fetched"},
 };
 
 }  // namespace banyan

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -22,8 +24,8 @@ Busy BusyOf(const ChunkMessage& chunk);
 // The sources that were answered BUSY, with the ways back to them.
 //
 // Invariants:
-//   1. A source is granted room at most once for all its chunks that were refused.
-//   2. At most `limit` sources are remembered. The others try again without a grant.
+//   1. A source is granted room at most once for each chunk of it that was refused.
+//   2. At most `limit` sources and kMostChunks chunks are remembered. The others are tried again without a grant.
 class DeniedSources {
  public:
   explicit DeniedSources(size_t limit) : limit_(limit) {}
@@ -35,12 +37,21 @@ class DeniedSources {
   std::vector<Grant> TakeGrants() {
     return TakeGrants([](NodeId) { return true; });
   }
-  void Clear() { ways_back_.clear(); }
-  bool empty() const { return ways_back_.empty(); }
+  // Takes the grant for this one chunk of `source`; nothing when it was not refused, or was granted.
+  std::optional<Grant> TakeGrant(NodeId source, const ChunkId& chunk);
+  void Clear();
+  bool empty() const { return denied_.empty(); }
 
  private:
+  static constexpr size_t kMostChunks = size_t{1} << 16;
+  struct Denied {
+    SourceRoute way_back;
+    std::set<ChunkId> chunks;
+  };
+
   size_t limit_;
-  std::map<NodeId, SourceRoute> ways_back_;  // by source
+  std::map<NodeId, Denied> denied_;  // by source
+  size_t chunks_ = 0;                // over all sources
 };
 
 }  // namespace banyan

@@ -1,6 +1,7 @@
 #include "node/peers/chunk_answers.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -66,10 +67,25 @@ TEST(ChunkAnswersTest, SourcesAreRememberedWithinABound) {
   EXPECT_THAT(grants[0].route.path, ElementsAre(NodeId(1), NodeId(3), NodeId(4)));
 }
 
+TEST(ChunkAnswersTest, OneChunkIsGrantedRoomOnce) {
+  DeniedSources denied(10);
+  denied.Add(Chunk({4, 2, 1}, 1));
+  ChunkId other = Chunk({4}).id;
+  other.chunk = ChunkIndex(8);
+  EXPECT_FALSE(denied.TakeGrant(NodeId(4), other).has_value());
+  EXPECT_FALSE(denied.TakeGrant(NodeId(5), Chunk({4}).id).has_value());
+  const std::optional<Grant> grant = denied.TakeGrant(NodeId(4), Chunk({4}).id);
+  ASSERT_TRUE(grant.has_value());
+  EXPECT_THAT(grant->route.path, ElementsAre(NodeId(1), NodeId(2), NodeId(4)));
+  EXPECT_THAT(grant->chunks, ElementsAre(Chunk({4}).id));
+  EXPECT_FALSE(denied.TakeGrant(NodeId(4), Chunk({4}).id).has_value());
+}
+
 TEST(ChunkAnswersTest, NoneIsGrantedAfterClear) {
   DeniedSources denied(2);
   denied.Add(Chunk({4, 1}));
   denied.Clear();
+  EXPECT_FALSE(denied.TakeGrant(NodeId(4), Chunk({4}).id).has_value());
   EXPECT_THAT(denied.TakeGrants(), IsEmpty());
 }
 

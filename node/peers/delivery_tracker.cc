@@ -9,6 +9,8 @@ namespace {
 constexpr int kOverdueFactor = 4;
 // A refused chunk waits for its grant; the grant itself may be lost, so it is tried again after this many waits.
 constexpr int kBusyFactor = 4;
+// Many may be refused at once, and what is sent in vain takes the link from what is not.
+constexpr uint32_t kMostBusyDoublings = 3;
 constexpr int kRelayFactor = 8;
 constexpr uint32_t kMostDoublings = 6;
 
@@ -70,7 +72,7 @@ bool DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Ti
 void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
   if (kept.at_link) return;
   busy_.insert(id);
-  SetDeadline(id, kept, now + kBusyFactor * resend_after_);
+  SetDeadline(id, kept, now + kBusyFactor * resend_after_ * (1 << std::min(kept.resends, kMostBusyDoublings)));
 }
 
 std::vector<DeliveryTracker::Id> DeliveryTracker::IdsThrough(NodeId node, const ChunkId& chunk) const {
@@ -115,8 +117,14 @@ DeliveryTracker::Undelivered DeliveryTracker::Resend(const Id& id, Kept& kept) {
   return kept.chunk;
 }
 
-std::vector<DeliveryTracker::Undelivered> DeliveryTracker::OnGrant(NodeId granter) {
+std::vector<DeliveryTracker::Undelivered> DeliveryTracker::OnGrant(NodeId granter, const std::vector<ChunkId>& chunks) {
   std::vector<Undelivered> resend;
+  for (const ChunkId& chunk : chunks) {
+    for (const Id& id : IdsThrough(granter, chunk)) {
+      if (busy_.contains(id)) resend.push_back(Resend(id, kept_.at(id)));
+    }
+  }
+  if (!chunks.empty()) return resend;
   for (auto next = busy_.begin(); next != busy_.end();) {
     const Id id = *next++;
     Kept& kept = kept_.at(id);

@@ -9,7 +9,7 @@
 //         no time runs here.
 //      b. Awaited: the first hop has it. It is sent again when its delivery ack is overdue.
 //      c. Refused: its destination, or a relay, had no room. It is sent again on a grant. A grant may be lost, so it is
-//         sent again without one after a longer wait.
+//         sent again without one after a longer wait, which doubles a few times.
 //   3. Each chunk that is sent again is the same bytes, and is at its link again.
 //   4. The wait for an ack doubles with each time that the chunk is sent again, up to kLongestWait. Chunks after it
 //      begin with the longer wait, until one is acknowledged at its first sending (Karn and Partridge, 1987).
@@ -59,8 +59,9 @@ class DeliveryTracker {
   // Returns the copies of `chunk` that `relay` did not pass on along an auxiliary path, to be sent again now on another
   // path.
   std::vector<Undelivered> TakeAuxiliary(NodeId relay, const ChunkId& chunk);
-  // Returns the refused chunks that go to or through `granter`, to be sent again now.
-  std::vector<Undelivered> OnGrant(NodeId granter);
+  // Returns the refused chunks that go to or through `granter`, to be sent again now: those of `chunks`, or all where
+  // none are named.
+  std::vector<Undelivered> OnGrant(NodeId granter, const std::vector<ChunkId>& chunks = {});
   // Returns the chunks whose ack is overdue, to be sent again now.
   std::vector<Undelivered> TakeOverdue(Timestamp now);
   // Drops the chunks of a round whose results all members hold: nobody needs them any more. Returns which, with their

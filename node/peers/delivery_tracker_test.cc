@@ -138,12 +138,29 @@ TEST_F(DeliveryTrackerTest, ARefusedChunkWaitsForItsGrant) {
   EXPECT_TRUE(tracker_.OnGrant(kParent).empty());
 }
 
+TEST_F(DeliveryTrackerTest, AGrantMayNameWhatItIsFor) {
+  for (uint32_t chunk : {1, 2, 3}) {
+    Add(Chunk(chunk));
+    tracker_.OnLinkAck(Chunk(chunk), At(0));
+  }
+  for (uint32_t chunk : {1, 2}) tracker_.OnBusy(kParent, Id(chunk), At(1));
+  EXPECT_TRUE(tracker_.OnGrant(kFar, {Id(2)}).empty());
+  const std::vector<DeliveryTracker::Undelivered> granted = tracker_.OnGrant(kParent, {Id(2), Id(3), Id(9)});
+  ASSERT_EQ(granted.size(), 1u);
+  EXPECT_EQ(granted[0].message.id, Id(2));
+  EXPECT_EQ(tracker_.OnGrant(kParent).size(), 1u);
+}
+
 TEST_F(DeliveryTrackerTest, ARefusedChunkIsTriedAgainWithoutAGrant) {
   Add(Chunk(1));
   tracker_.OnLinkAck(Chunk(1), At(0));
   tracker_.OnBusy(kParent, Id(1), At(1));
   EXPECT_TRUE(tracker_.TakeOverdue(At(8)).empty());
   EXPECT_EQ(tracker_.TakeOverdue(At(9)).size(), 1u);
+  tracker_.OnLinkAck(Chunk(1), At(9));
+  tracker_.OnBusy(kParent, Id(1), At(10));
+  EXPECT_TRUE(tracker_.TakeOverdue(At(25)).empty());
+  EXPECT_EQ(tracker_.TakeOverdue(At(26)).size(), 1u);
 }
 
 TEST_F(DeliveryTrackerTest, ABusyRelayHoldsBackOnlyWhatGoesThroughIt) {

@@ -109,6 +109,10 @@ void PeerNetwork::GrantRoom(StepContext& step) {
   for (Grant& grant : denied_.TakeGrants()) SendOn(step, std::move(grant));
 }
 
+void PeerNetwork::GrantChunk(StepContext& step, NodeId source, const ChunkId& chunk) {
+  if (std::optional<Grant> grant = denied_.TakeGrant(source, chunk)) SendOn(step, *std::move(grant));
+}
+
 void PeerNetwork::DropRound(KeyId key, Round round) {
   for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) paths_.OnDropped(destination, chunk);
 }
@@ -282,7 +286,7 @@ void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
 }
 
 void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
-  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source())) {
+  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source(), grant.chunks)) {
     paths_.Resend(step, std::move(chunk));
   }
 }

@@ -105,6 +105,8 @@ class PeerNetwork {
   }
   // Tells sources that were answered BUSY that there is room again.
   void GrantRoom(StepContext& step);
+  // Tells `source` that there is room for this chunk, if that was refused.
+  void GrantChunk(StepContext& step, NodeId source, const ChunkId& chunk);
   // Drops the chunks of a round that is closed everywhere: they are not sent again.
   void DropRound(KeyId key, Round round);
   // Forgets everything that waits for delivery: the job has failed.

@@ -118,6 +118,8 @@ class ReduceHalf {
 
   // Returns the kind of the round as those have it that are counted; kAbstention while nobody speaks.
   RoundKind kind() const { return kind_; }
+  // Returns the lowest of the children and this node that is not counted; the greatest number when all are.
+  NodeId FirstMissing(ChunkIndex chunk) const;
   // Returns whether an input of `child` would wait behind others that wait. In a fixed order they may wait for it.
   bool WouldWait(ChunkIndex chunk, NodeId child) const {
     return chunks_[chunk.value()].waiting_bytes > 0 && !(tools_.fixed_order && child == FirstMissing(chunk));
@@ -186,8 +188,6 @@ class ReduceHalf {
   void Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
   void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
-  // Returns the lowest of the children and this node that is not counted; the greatest number when all are.
-  NodeId FirstMissing(ChunkIndex index) const;
   // Lets the parts be added for which none of a lower node is missing any more.
   void Order(ChunkIndex index);
   void Advance(StepContext& step, ChunkIndex index);

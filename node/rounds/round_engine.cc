@@ -178,7 +178,11 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   const std::vector<Buffer> parts = is_silent ? std::vector<Buffer>() : own.Parts();
+  const PolicyBook::Binding& binding = *state.binding;
+  const uint32_t chunks = state.attempt->chunks();
+  const ChunkId first{binding.slice->epoch, binding.attempt, round, key, ChunkIndex(0), Half::kReduce};
   state.attempt->CountOwn(step, own.kind, parts, is_silent ? 0 : own.weight);
+  for (ChunkId id = first; id.chunk.value() < chunks; id.chunk = id.chunk.Next()) GrantNext(step, id);
 }
 
 Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, const std::string& why) {
@@ -256,11 +260,18 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
 }
 
 void RoundEngine::GrantInputs(StepContext& step) {
-  // In a fixed order what waits may wait for an input that was denied.
-  const bool is_full = waiting_bytes_ > early_.capacity_bytes() / 2 && !config_.aggregation.fixed_order;
+  // In a fixed order each input is granted when it is its turn.
+  const bool is_full = waiting_bytes_ > (config_.aggregation.fixed_order ? 0 : early_.capacity_bytes() / 2);
   if (!has_denied_inputs_ || is_full) return;
   has_denied_inputs_ = false;
   network_->GrantRoom(step);
+}
+
+void RoundEngine::GrantNext(StepContext& step, const ChunkId& id) {
+  if (!has_denied_inputs_ || !config_.aggregation.fixed_order) return;
+  const RoundState* state = FindRound(id.key, id.round);
+  if (state == nullptr || !state->attempt.has_value()) return;
+  network_->GrantChunk(step, state->attempt->FirstMissing(id.chunk), id);
 }
 
 bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,
@@ -293,7 +304,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   if (message.cut_frames > 0) message.cuts.push_back({source, message.cut_frames});
   attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input), message.cuts);
-  if (config_.aggregation.fixed_order) GrantInputs(step);  // others may have waited for this one
+  GrantNext(step, message.id);
   return Verdict::kTaken;
 }
 

@@ -289,6 +289,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void PassOnHeld(StepContext& step, KeyId key, Round round, RoundState& state);
   // Tells sources whose inputs found no room when there is room again.
   void GrantInputs(StepContext& step);
+  // In a fixed order, grants the input of chunk `id` that comes after those that are counted.
+  void GrantNext(StepContext& step, const ChunkId& id);
   // Counts a computation that has finished when its round or attempt, `what`, was gone.
   static void CountLate(StepContext& step, KeyId key, Round round, const std::string& what);
 

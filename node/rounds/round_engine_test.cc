@@ -315,6 +315,34 @@ TEST_P(RoundEngineEarlyTest, WhatNeverComesMakesRoomForOthers) {
 INSTANTIATE_TEST_SUITE_P(KeyAndEpoch, RoundEngineEarlyTest,
                          testing::Values(std::pair(KeyId(9), Epoch(1)), std::pair(kKey, Epoch(uint64_t{1} << 60))));
 
+// Each node's inputs come before those that are added before them, and there is room for few that wait.
+TEST(RoundEngineInputsTest, InAFixedOrderARefusedInputIsSentAgainWhenItIsItsTurn) {
+  constexpr int kChunks = 40;
+  JobConfig config;
+  config.job = "job";
+  config.aggregation.op = AggregationOp::kSum;
+  config.aggregation.fixed_order = true;
+  config.chunk_max_elements = 10;
+  config.early_bytes = 120;
+  TestCluster cluster(config, TestPlan::Star(9));
+  cluster.Start();
+  const std::vector<float> ones(10 * kChunks, 1.0f);
+  cluster.InitEverywhere(ones);
+  int sent = 0;
+  int busy = 0;
+  cluster.filter = [&](uint32_t from, uint32_t to, const Message& message) {
+    sent += to == 1 && std::holds_alternative<ChunkMessage>(message);
+    busy += from == 1 && std::holds_alternative<Busy>(message);
+    return TestCluster::Fate::kDeliver;
+  };
+  for (uint32_t child = 9; child >= 2; --child) cluster.PushOnly(child, 0, kKey, ones);
+  const RequestId push = cluster.Push(1, 0, kKey, ones);
+  EXPECT_EQ(cluster.Result(push), std::vector<float>(10 * kChunks, 9.0f));
+  EXPECT_GT(busy, 7 * kChunks / 2);
+  EXPECT_LE(sent, 8 * kChunks + busy);
+  EXPECT_LE(busy, 8 * kChunks);
+}
+
 TEST(RoundEngineInputsTest, WhatWaitsToBeAddedIsCountedAndBounded) {
   JobConfig config;
   config.job = "job";

@@ -157,6 +157,7 @@ void AddPeerSamples(std::vector<Message>& messages) {
   messages.emplace_back(DeliveryAck{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Busy{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Grant{SampleRoute()});
+  messages.emplace_back(Grant{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(GoAway{"another start of n4 has joined"});
   messages.emplace_back(
       PeerHeartbeat{Timestamp::FromNanoseconds(3600'000'000'000),

@@ -8,9 +8,11 @@ namespace banyan {
 void MembershipWatch::OnProcessStarted(Timestamp /*now*/, NodeId process) {
   joined_in_.erase(process);
   ++starts_[process];
+  left_.erase(process);
 }
 
 void MembershipWatch::OnSent(const SentMessage& sent) {
+  if (std::holds_alternative<Leave>(sent.message)) left_.insert(sent.from);
   // No node says any of these.
   if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     OnPolicy(sent.to, published->slice);

@@ -41,6 +41,8 @@ class MembershipWatch : public TrafficObserver {
   std::optional<std::set<NodeId>> MembersOf(Epoch epoch) const;
   // The first epoch to which the newest start of the node belongs; empty while it belongs to none.
   std::optional<Epoch> JoinedIn(NodeId node) const;
+  // Whether the newest start of the node has left the job, in which it may stay a member for a while.
+  bool HasLeft(NodeId node) const { return left_.contains(node); }
   // Counts the starts of the node.
   uint32_t StartsOf(NodeId node) const;
   // All epochs from this one to the newest have the same members.
@@ -59,6 +61,7 @@ class MembershipWatch : public TrafficObserver {
   std::map<Epoch, Members> members_;
   std::map<NodeId, Epoch> joined_in_;
   std::map<NodeId, uint32_t> starts_;
+  std::set<NodeId> left_;
 };
 
 }  // namespace banyan

@@ -42,6 +42,8 @@ void ReplicaChecker::OnBeganAlone(Timestamp now, WorkerName worker, Timestamp as
   for (const auto& [name, life] : lives_) {
     const bool has_model = life.has_model_since.has_value() && *life.has_model_since < asked_at;
     if (name == worker || !has_model || !IsThere(name, StartOf(name)) || life.step >= last_step_) continue;
+    // Nobody can fetch from it any more, though it may stay a member until the next epoch.
+    if (membership_->HasLeft(name.node)) continue;
     violations_->Add(
         now, "states are shared",
         absl::StrCat(NameOf(worker), " begins with its own values, though ", NameOf(name), " has a model"));

@@ -77,5 +77,13 @@ TEST_F(ReplicaCheckerTest, NobodyBeginsAloneBesideAModel) {
   EXPECT_FALSE(violations_.empty());
 }
 
+TEST_F(ReplicaCheckerTest, WhoHasLeftGivesNothing) {
+  Has(1, {5, 0, 78});
+  membership_.OnSent(
+      {now_, NodeId(1), kSchedulerNode, Channel::kControl, 1, 1, 64, Leave{"it was stopped"}, Payload()});
+  checker_.OnBeganAlone(now_ + absl::Seconds(2), WorkerOf(3), now_ + absl::Seconds(1));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
 }  // namespace
 }  // namespace banyan
