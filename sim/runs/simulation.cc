@@ -54,7 +54,8 @@ int64_t ChooseScale(const SimulationOptions& options, int64_t elements) {
          elements / scale * static_cast<int64_t>(options.overlay.nodes.size()) > kMostCarriedElements) {
     scale *= 2;
   }
-  if (scale == 1) return scale;
+  // What a job plans that is told less is not known before.
+  if (scale == 1 || options.told.kind != ToldLinks::Kind::kRates || options.hides_caps) return scale;
   // The cores' planner chooses no chunks of fewer elements than it would at full size.
   const int64_t planned = PlannedChunkElements(options);
   if (planned == options.overlay.chunks.max_elements) return scale;
