@@ -171,14 +171,22 @@ std::string SocketOf(const WorkDirectory& directory, const std::string& site) {
   return absl::StrCat("unix:", directory.File(site), ".sock");
 }
 
-// Starts a site's training processes. Several are told apart by LOCAL_RANK, as by torchrun, which sets it itself where
-// it is the program.
+// Starts a site's training processes. Several have the variables that torchrun would give them, which sets them itself
+// where it is the program. `site_ports` is to live as long as they do.
 absl::Status StartTraining(Launch& launch, const std::string& site, const std::string& socket, int64_t workers,
-                           const std::vector<std::string>& program) {
+                           const std::vector<std::string>& program, std::vector<PortReservation>& site_ports) {
+  absl::StatusOr<PortReservation> port = PortReservation::Take(1);
+  if (!port.ok()) return port.status();
+  site_ports.push_back(*std::move(port));
   absl::Status status;
   for (int64_t worker = 0; worker < workers; ++worker) {
     std::vector<std::string> variables = {absl::StrCat("BANYAN_NODE=", socket)};
-    if (workers > 1) variables.push_back(absl::StrCat("LOCAL_RANK=", worker));
+    if (workers > 1) {
+      for (const char* rank : {"LOCAL_RANK=", "RANK="}) variables.push_back(absl::StrCat(rank, worker));
+      for (const char* size : {"LOCAL_WORLD_SIZE=", "WORLD_SIZE="}) variables.push_back(absl::StrCat(size, workers));
+      variables.push_back("MASTER_ADDR=127.0.0.1");
+      variables.push_back(absl::StrCat("MASTER_PORT=", site_ports.back().ports().front()));
+    }
     status.Update(launch.StartTraining(workers > 1 ? absl::StrCat(site, ".", worker) : site, program, variables));
   }
   return status;
@@ -218,6 +226,7 @@ absl::StatusOr<int> RunLocal(const LocalFlags& flags, std::ostream& out) {
   const auto key_of = [&](const std::string& owner) { return absl::StrCat((*directory)->File(owner), ".key"); };
 
   const StopSignals signals;
+  std::vector<PortReservation> site_ports;
   Launch launch(out, signals);
   out << "banyan: " << flags.sites << " sites on this machine; watch them by\nbanyan:   banyan status --watch "
       << "--scheduler " << ports->Address(0) << " --key " << key_of(kObserverKeyOwner)
@@ -231,7 +240,7 @@ absl::StatusOr<int> RunLocal(const LocalFlags& flags, std::ostream& out) {
     status.Update(launch.StartNode(
         site, {*banyan, "node", "--name", site, "--scheduler", ports->Address(0), "--listen", ports->Address(index),
                "--attach", socket, "--key", key_of(site), "--log-level", flags.log_level}));
-    status.Update(StartTraining(launch, site, socket, flags.workers, flags.program));
+    status.Update(StartTraining(launch, site, socket, flags.workers, flags.program, site_ports));
   }
   if (!status.ok()) return status;
   return launch.Run();
@@ -300,6 +309,7 @@ absl::StatusOr<int> RunSite(const RunFlags& flags, std::ostream& out) {
   if (!directory.ok()) return directory.status();
 
   const StopSignals signals;
+  std::vector<PortReservation> site_ports;
   Launch launch(out, signals);
   const std::string socket = SocketOf(**directory, flags.name);
   std::vector<std::string> arguments = {*banyan,    "node", "--name",      flags.name,
@@ -307,7 +317,7 @@ absl::StatusOr<int> RunSite(const RunFlags& flags, std::ostream& out) {
   arguments.insert(arguments.end(), node_flags->begin(), node_flags->end());
   absl::Status status = launch.StartNode(flags.name, std::move(arguments));
   const int64_t workers = flags.workers > 0 ? flags.workers : (*node)->workers;
-  status.Update(StartTraining(launch, flags.name, socket, workers, flags.program));
+  status.Update(StartTraining(launch, flags.name, socket, workers, flags.program, site_ports));
   if (!status.ok()) return status;
   return launch.Run();
 }
@@ -331,8 +341,9 @@ int LocalCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                                 kEnds),
                    "banyan local --sites 3 -- python3 train.py");
   line.Integer("sites", "N", "how many sites (default 3)", 1, kMostSites, &flags.sites);
-  line.Integer("workers", "W", "training processes at each site, told apart by LOCAL_RANK (default 1)", 1, kMostWorkers,
-               &flags.workers);
+  line.Integer("workers", "W",
+               "training processes at each site, with the variables of torchrun: LOCAL_RANK and others (default 1)", 1,
+               kMostWorkers, &flags.workers);
   line.Choice("log-level", LogLevelNames(), "the least that daemons print (default warning)", &flags.log_level);
   line.Program("what trains at each site, and its arguments", &flags.program);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
@@ -350,9 +361,10 @@ int RunCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   line.Positional("OVERLAY.yaml", "the job's overlay", &flags.overlay);
   line.Text("name", "NAME", "this site's node in the overlay; default: $BANYAN_NAME", &flags.name);
   line.OrVariable("name", "BANYAN_NAME");
-  line.Integer("workers", "W",
-               "training processes, told apart by LOCAL_RANK (default: as the overlay says, or 1); torchrun is one", 1,
-               kMostWorkers, &flags.workers);
+  line.Integer(
+      "workers", "W",
+      "training processes, with the variables of torchrun (default: as the overlay says, or 1); torchrun is one", 1,
+      kMostWorkers, &flags.workers);
   line.Text("key", "FILE", "the node's secret key; default: NAME.key beside the overlay, or where banyan node looks",
             &flags.key);
   line.Switch("insecure", "run without keys on a network that you trust", &flags.insecure);

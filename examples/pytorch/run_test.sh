@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Runs each example as its first lines say, at sites of this machine, and compares what the sites have learned.
+set -euo pipefail
+
+fail() {
+  echo "$@" >&2
+  exit 1
+}
+
+if ! /usr/bin/python3 -c 'import torch' 2>/dev/null; then
+  echo "python3-torch is not installed; skipped"
+  exit 0
+fi
+export BANYAN_LIBRARY="$PWD/runtime/c_api/libbanyan.so"
+export PYTHONPATH="$PWD/python:$PWD/examples/pytorch"
+export PYTHONDONTWRITEBYTECODE=1
+export CHECKPOINTS="$TEST_TMPDIR"
+# The names that the examples' lines have.
+bin="$TEST_TMPDIR/bin"
+mkdir "$bin"
+ln -s "$PWD/tools/banyan" "$bin/banyan"
+ln -s /usr/bin/python3 "$bin/python3"
+export PATH="$bin:$PATH"
+cd examples/pytorch
+
+# run EXAMPLE PROCESSES: runs its line; all processes shall have the same weights.
+run() {
+  local line said
+  line="$(sed -n 's/^ *\(banyan local .*\)$/\1/p' "$1")"
+  [[ "$line" == *" $1" ]] || fail "expected $1 to say how it is run, got: $line"
+  said="$TEST_TMPDIR/$1.out"
+  bash -c "$line" >"$said" 2>&1 || fail "expected $1 to run; it said: $(<"$said")"
+  [[ "$(sed -n 's/.*weights //p' "$said" | sort | uniq -c | awk '{ print $1 }')" == "$2" ]] ||
+    fail "expected $2 processes with the same weights of $1, got: $(<"$said")"
+}
+
+run attach.py 3
+run ddp.py 4
+run diloco.py 3
+# Once to the half of it, and then on from there.
+STEPS=50 bash -c "$(sed -n 's/^ *\(banyan local .*\)$/\1/p' resume.py)" >"$TEST_TMPDIR/half.out" 2>&1 ||
+  fail "expected half of resume.py to run; it said: $(<"$TEST_TMPDIR/half.out")"
+run resume.py 2
+[[ "$(grep -c 'begins at step 50$' "$TEST_TMPDIR/resume.py.out")" == 2 ]] ||
+  fail "expected both sites to begin at step 50, got: $(<"$TEST_TMPDIR/resume.py.out")"
