@@ -28,6 +28,7 @@ inline const std::vector<RegressionSeed> kRegressionSeeds = {
     {3560, "the pace of a link that carries single small chunks fell with its rate, and its rate with its pace"},
     {4885, "the checker took the copy of an acknowledged chunk for one that needs credit"},
     {100620363, "the checker took a chunk that a codec makes longer for two"},
+    {239966761, "a member fell out that had come back before the next epoch began"},
 };
 
 // Of the fault simulation.

@@ -26,6 +26,24 @@ TEST(ChangeCausesTest, CausesOfOneMomentAreOneChange) {
   EXPECT_EQ(causes.NextDeadline(), kNever);
 }
 
+TEST(ChangeCausesTest, WhoIsMissedAndReturnsInTimeStays) {
+  ChangeCauses causes;
+  causes.Return(NodeId(1));
+  causes.Miss(Timestamp(), NodeId(1), "the connection of a went down");
+  causes.Return(NodeId(1));
+  EXPECT_FALSE(causes.IsFalling(NodeId(1)));
+  EXPECT_EQ(causes.NextDeadline(), kNever);
+  causes.Miss(Timestamp(), NodeId(1), "the connection of a went down");
+  causes.Miss(Timestamp(), NodeId(2), "the connection of b went down");
+  causes.FallOut(Timestamp(), NodeId(2), "b was removed");
+  causes.FallOut(Timestamp(), NodeId(3), "c has been restarted");
+  for (uint32_t node : {1, 2, 3}) causes.Return(NodeId(node));
+  const auto taken = causes.Take(Timestamp() + kMembershipBatch);
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_THAT(taken->fallen, ElementsAre(NodeId(2), NodeId(3)));
+  EXPECT_EQ(taken->Describe(), "the connection of b went down; c has been restarted");
+}
+
 TEST(ChangeCausesTest, ManyAreToldInFewWords) {
   ChangeCauses causes;
   for (int node = 0; node < 10; ++node) causes.Add(Timestamp(), absl::StrCat("n", node));

@@ -302,7 +302,7 @@ void EpochChanger::TakeSuspicions() {
   Suspicions::Findings findings = suspicions_.Take(now());
   if (suspicions_.is_deaf() && !was_deaf) parts_.context->LogWarning(absl::StrCat("the job waits: ", WaitsFor()));
   AnswerWhileDeaf();
-  for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
+  for (const auto& [node, why] : findings.fallen) causes_.Miss(now(), node, why);
   RefuseContesters(findings.defended);
   for (const auto& [ends, why] : findings.cuts) {
     // The end of a member explains all complaints about it.
@@ -465,6 +465,7 @@ void EpochChanger::SendPlan(const EpochPlanRecord& plan) {
 }
 
 void EpochChanger::SendState(NodeId node) {
+  causes_.Return(node);
   parts_.keys->SendAll(node);
   parts_.policies->publisher().SendAll(node);
   if (is_changing()) {
@@ -517,9 +518,25 @@ std::string ChangeCauses::Causes::Describe() const {
 }
 
 void ChangeCauses::FallOut(Timestamp now, NodeId node, const std::string& why) {
+  missed_.erase(node);
   if (IsFalling(node)) return;
   Add(now, why);
   causes_->fallen.insert(node);
+}
+
+void ChangeCauses::Miss(Timestamp now, NodeId node, const std::string& why) {
+  if (IsFalling(node)) return;
+  FallOut(now, node, why);
+  missed_.emplace(node, why);
+}
+
+void ChangeCauses::Return(NodeId node) {
+  const auto missed = missed_.find(node);
+  if (missed == missed_.end()) return;
+  causes_->fallen.erase(node);
+  std::erase(causes_->reasons, missed->second);
+  missed_.erase(missed);
+  if (causes_->reasons.empty()) causes_.reset();
 }
 
 void ChangeCauses::Add(Timestamp now, const std::string& why) {
@@ -535,6 +552,11 @@ Timestamp ChangeCauses::NextDeadline() const {
 std::optional<ChangeCauses::Causes> ChangeCauses::Take(Timestamp now) {
   if (now < NextDeadline()) return std::nullopt;
   return TakeAll();
+}
+
+std::optional<ChangeCauses::Causes> ChangeCauses::TakeAll() {
+  missed_.clear();
+  return std::exchange(causes_, std::nullopt);
 }
 
 }  // namespace banyan

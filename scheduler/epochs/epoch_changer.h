@@ -57,6 +57,10 @@ class ChangeCauses {
 
   // Notes that the member is gone because of `why`.
   void FallOut(Timestamp now, NodeId node, const std::string& why);
+  // Notes that the member is missed because of `why`, and falls out unless it returns before.
+  void Miss(Timestamp now, NodeId node, const std::string& why);
+  // A member that was missed is back, and stays; nothing for others.
+  void Return(NodeId node);
   // Notes another reason, which makes nobody fall out.
   void Add(Timestamp now, const std::string& why);
 
@@ -66,11 +70,12 @@ class ChangeCauses {
   // Returns all causes when they are due.
   std::optional<Causes> Take(Timestamp now);
   // Returns all causes now.
-  std::optional<Causes> TakeAll() { return std::exchange(causes_, std::nullopt); }
-  void Clear() { causes_.reset(); }
+  std::optional<Causes> TakeAll();
+  void Clear() { TakeAll(); }
 
  private:
   std::optional<Causes> causes_;
+  std::map<NodeId, std::string> missed_;  // of those that fall, and why
 };
 
 // Which nodes have said that no worker of theirs speaks for them, so that the log has it once. Thread-compatible; owned

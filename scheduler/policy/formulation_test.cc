@@ -206,7 +206,7 @@ TEST(JudgeTest, AdoptsWhatPromisesAGain) {
   const Policy candidate = *MakePolicy(after, {});
   const Verdict verdict = JudgeOn(current, before, candidate, after);
   EXPECT_EQ(verdict.kind, Verdict::Kind::kAdopt);
-  EXPECT_THAT(verdict.why, HasSubstr("Mbit/s are promised"));
+  EXPECT_THAT(verdict.why, HasSubstr("times as high are promised"));
 }
 
 TEST(JudgeTest, RoundsCountMoreThanRatesOnceTheModelIsKnown) {
