@@ -73,7 +73,9 @@ class Launch {
   // end; otherwise 0, after all training processes have ended.
   int Run() {
     int code = 0;
-    while (code == 0 && Any(training_)) {
+    bool is_training = true;
+    while (code == 0 && is_training) {
+      is_training = Any(training_);
       Pump(/*waits_for_signal=*/true);
       if (signals_.received()) code = kSignalledExit + signals_.signal();
       if (code == 0) code = FirstFailure(training_);
