@@ -24,7 +24,8 @@ namespace {
 
 // All nodes' vectors together; more would only cost memory.
 constexpr int64_t kMostCarriedElements = int64_t{1} << 21;
-// And for chunks that suit the model: they are many, and so each takes memory and time as it would in the job.
+// Vectors may be carried at more of their size, up to this, where the job's chunks would otherwise be too small to
+// carry.
 constexpr int64_t kMostFittedElements = int64_t{1} << 25;
 // A chunk keeps at least these, so that errors in single elements have a place to show. Its header does not shrink with
 // it, and is to take little of what the cores let be on its way.

@@ -19,8 +19,8 @@ _INIT_SECONDS = 120.0  # for the other workers, which have just called another i
 _SLOTS = 61  # for sites that differ; two that share one are told as their number
 _NAME_BYTES = 40
 _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
-# How an optimizer computes, and not what.
 _ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of functions and other objects
+# How an optimizer computes, and not what.
 _WAYS = {"params", "lr", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
 
 
@@ -160,11 +160,12 @@ def parts_of(
                 if name not in _WAYS:
                     told += [name, value.item() if isinstance(value, torch.Tensor) else _ADDRESS.sub("", str(value))]
     begun = [] if state is None else [state.begun]
+    here = f" (here {', '.join(map(str, settings))})" if settings else ""
     steps = [state["step"] for state in (states.get(id(each), {}) for _, each in named) if "step" in state]
     parts = [
         Part("the step of the State", "checkpoints: all sites begin from the same one", begun, *begun[:1]),
         Part("the learning rate", "schedules and what scales it: all sites need the same", rates, *rates[:1]),
-        Part(f"settings{' (here ' + ', '.join(map(str, settings)) + ')' if settings else ''}", "options of the optimizer, and of local updates: all sites need them alike", told),
+        Part(f"settings{here}", "options of the optimizer, and of local updates: all sites need them alike", told),
         Part("the number of steps", "steps that one site alone took or left out: skip() counts them", steps, *steps[:1]),
     ]
     for name, each in named:
