@@ -12,7 +12,7 @@ import time
 import warnings
 import weakref
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 from . import _library
 from ._arrays import (
@@ -76,7 +76,8 @@ class Session:
         self.error: Optional[Error] = None  # the last one that an operation ended with
         self.room_timeout: Optional[Seconds] = None
         self._types: Dict[str, int] = {}  # of keys, by name
-        self._attachments: "weakref.WeakSet[Any]" = weakref.WeakSet()  # of models
+        # Of models. It keeps them: one that nobody keeps would send nothing, in silence.
+        self._attachments: Set[Any] = set()
         self._training_state: Any = None  # the banyan.torch.State of this worker
 
     # --- keys ---

@@ -250,6 +250,7 @@ class InterruptionTest(unittest.TestCase):
             self.assertEqual((outer.outer_step, outer.is_pending), (1, False))
             self.step()
             self.assertEqual((outer.local_step, outer.outer_step), (4, 2))
+            outer.detach()
             self.inner = torch.optim.SGD(self.model.parameters(), lr=0.1)
 
     def test_no_round_is_left_out_or_overwritten(self):

@@ -152,9 +152,10 @@ class Stager:
             self._thread.start()
         return staged
 
-    def back(self, name: str, tensor: torch.Tensor) -> None:
-        """Copies a result from its slot into a tensor."""
+    def back(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """Copies a result from its slot, which it returns, into a tensor."""
         self.copies(tensor.device).back(self._slots[name], tensor)
+        return self._slots[name]
 
     def close(self) -> None:
         """Ends the thread when it has started what waits."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import Callable, Container, Dict, List, Optional, Sequence, Tuple
+import weakref
+from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple
 
 import torch
-from torch.nn.modules.batchnorm import _NormBase
 
 from ..errors import AlreadyExists, FailedPrecondition
 from ..session import Session
@@ -17,6 +17,23 @@ _SETTINGS = 2**20  # digests of settings
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
+
+# By what is done with a parameter and its id: what does it, of whatever session, and holds the parameter.
+_claimed: "weakref.WeakValueDictionary[Tuple[str, int], Any]" = weakref.WeakValueDictionary()
+
+
+def claim(owner: Any, what: str, named: Sequence[Named]) -> None:
+    """Notes who does something with parameters. Raises where another one does: each would take the other's results."""
+    for name, each in named:
+        if (what, id(each)) in _claimed:
+            raise FailedPrecondition(f"{name}: this parameter {what} already; detach() that first")
+    _claimed.update({(what, id(each)): owner for _, each in named})
+
+
+def release(owner: Any) -> None:
+    """Lets parameters be given to another one."""
+    for key in [key for key, each in _claimed.items() if each is owner]:
+        del _claimed[key]
 
 
 def unwrapped(model: torch.nn.Module) -> torch.nn.Module:
@@ -41,13 +58,28 @@ def numbers_of(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def wire_name(prefix: str, name: str, tensor: torch.Tensor) -> str:
-    """Names a tensor in a job. With its shape, so that sites whose models differ hear of both shapes."""
-    return f"{prefix}/{name}({'x'.join(str(size) for size in tensor.shape)})"
+    """Names a tensor in a job. With its shape, so that sites whose models differ hear of both shapes.
+
+    >>> wire_name("grad", "größe", torch.zeros(2, 3))
+    'grad/gr\\\\xf6\\\\xdfe(2x3)'
+    """
+    printable = name.encode("ascii", "backslashreplace").decode()
+    return f"{prefix}/{printable}({'x'.join(str(size) for size in tensor.shape)})"
+
+
+def has_running_means(part: torch.nn.Module) -> bool:
+    """Tells whether a module is a batch norm or of its kind, also where torch.jit has made it another class."""
+    return any(name == "running_mean" for name, _ in part.named_buffers(recurse=False))
 
 
 def trained(module: torch.nn.Module) -> List[Named]:
     """Returns the parameters that are trained, each once, in the order in which the module registers them."""
-    named = module.named_parameters()
+    named = list(module.named_parameters())
+    for name, each in named:
+        if isinstance(each, torch.nn.parameter.UninitializedParameter):
+            raise FailedPrecondition(
+                f"{name}: expected a parameter with a shape, got a lazy layer's; run a batch through the model first"
+            )
     return [(plain_name(name), each) for name, each in named if each.requires_grad and each.numel() > 0]
 
 
@@ -142,7 +174,7 @@ def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: st
     """
     fixed = [(plain_name(each), tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
     for prefix, part in module.named_modules():
-        if not isinstance(part, _NormBase):  # whose running means are each site's own
+        if not has_running_means(part):  # whose running means are each site's own
             buffers = part.named_buffers(recurse=False)
             fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
     own = digests_of([Part("", "", ["", *(bit for each in fixed for bit in each)])])[0] if is_whole else 0

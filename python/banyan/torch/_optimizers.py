@@ -7,7 +7,7 @@ from typing import Any, Callable, Dict, List, Set, Tuple
 
 import torch
 
-from ..errors import InvalidArgument
+from ..errors import FailedPrecondition, InvalidArgument
 from ._copies import copy_where_it_differs, mirror_of
 
 _ALIGNED = 64  # bytes, for tensors in memory of our own
@@ -59,6 +59,15 @@ class SharedOptimizer:
         whole = {"there": self._there, "numbers": self._values}
         whole.update({f"{i}/{name}": shared for (i, name), (_, shared) in self._tensors.items()})
         return {name: each for name, each in whole.items() if each.numel() > 0}
+
+    def refuse_more(self) -> None:
+        """Raises where the optimizer has got parameters since."""
+        count = sum(len(group["params"]) for group in self._optimizer.param_groups)
+        if count != len(self._parameters):
+            raise FailedPrecondition(
+                f"State: expected an optimizer of {len(self._parameters)} parameters, as it was, got {count}, of which who "
+                "comes late would not be given all: add_param_group() before State(), with lr=0 for what is trained later"
+            )
 
     def settings(self) -> List[Dict[str, Any]]:
         """Returns the settings of the groups, such as learning rates."""

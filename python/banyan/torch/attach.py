@@ -9,12 +9,11 @@ import functools
 import logging
 import math
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
 
 import torch
 import torch.distributed as dist
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
-from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.parallel import DistributedDataParallel
 
 from ..errors import Error, FailedPrecondition, InvalidArgument, Timeout
@@ -22,8 +21,8 @@ from ..session import Session
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, agree_on_the_rest, by_wire_name, cut, numbers_of, plain_name, refuse_left_out, refuse_name,
-    refuse_results, refuse_unknown, trained, unwrapped, wire_name,
+    Chooser, Named, agree_on_the_rest, by_wire_name, claim, cut, has_running_means, numbers_of, plain_name,
+    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, trained, unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._replicas import Part, Replicas, is_due, parts_of
@@ -94,6 +93,15 @@ def attach(
     )
 
 
+class _Sending(NamedTuple):
+    """A gradient on its way, with torch's counts of changes: of the gradient as it will be with its result."""
+
+    operation: Operation
+    gradient: torch.Tensor
+    version: int
+    version_of_parameter: int
+
+
 class Attachment:
     """A model whose gradients are the job's; made by `attach`."""
 
@@ -125,7 +133,7 @@ class Attachment:
         named = trained(self._inner)
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
-        _refuse_twice(job, named)
+        claim(self, "is attached", named)
         refuse_name(job, name)
         _refuse_sparse(self._inner)
         self.groups: Dict[str, List[str]] = {}
@@ -151,8 +159,10 @@ class Attachment:
                 self.watch(each)
         self._init_beside(job.may_leave_out, check_every)
         self._counts_sent: List[Ticket] = []  # of the weight and join() in the step that is under way
-        # With the gradient, which it writes, and what torch's count of its changes is then.
-        self._started: Dict[int, Tuple[Operation, torch.Tensor, int]] = {}
+        self._started: Dict[int, _Sending] = {}  # by id of the parameter
+        # Where results are sums: the last ones, with torch's count of their changes.
+        is_sum = job.aggregation_op == "sum" and not weighted
+        self._sums: Optional[Dict[int, Tuple[torch.Tensor, int]]] = {} if is_sum else None
         self._unhook: List[Callable[[], None]] = []
         self._accumulators: List[Any] = []
         if self._is_ddp:
@@ -233,8 +243,8 @@ class Attachment:
 
     def _init_running_means(self) -> None:
         """Makes the buffers known that all sites have alike."""
-        norms = [part for part in self._inner.modules() if isinstance(part, _NormBase)]
-        means = {id(each) for part in norms for each in part.buffers(recurse=False)}
+        norms = [part for part in self._inner.modules() if has_running_means(part)]
+        means = {id(each): each for part in norms for each in part.buffers(recurse=False)}
         groups: Dict[torch.dtype, Dict[str, torch.Tensor]] = {}
         for name, each in self._buffers().items():
             if id(each) in means:
@@ -287,15 +297,20 @@ class Attachment:
         numbers = numbers_of(gradient)
         if self._stager.takes(gradient):
             return self._stager.send(name, numbers, priority)
-        return self._job.push_pull(name, numbers, out=numbers, priority=priority)
+        try:
+            return self._job.push_pull(name, numbers, out=numbers, priority=priority)
+        except InvalidArgument as error:
+            raise InvalidArgument(f"{error}; give a model its type and its shapes before attach()", key=name) from None
 
     @torch.no_grad()
-    def _take(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
-        """Makes a gradient the job's, when its operation is done."""
+    def _take(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> torch.Tensor:
+        """Makes a gradient the job's, when its operation is done. Returns it in the host's memory, with the same signs."""
+        numbers = numbers_of(gradient)
         if self._stager.takes(gradient):
-            self._stager.back(self._names[id(parameter)][0], numbers_of(gradient))
+            numbers = self._stager.back(self._names[id(parameter)][0], numbers)
         if self._weight is not None:
             self._weight.divide([gradient])
+        return numbers
 
     # --- DistributedDataParallel ---
 
@@ -350,7 +365,9 @@ class Attachment:
 
     # --- other modules ---
 
+    @torch.enable_grad()
     def _register_hooks(self) -> None:
+        self._kinds = [(each.dtype, each.device) for each in self._parameters]
         for parameter in self._parameters:
             if hasattr(parameter, "register_post_accumulate_grad_hook"):
                 handle = parameter.register_post_accumulate_grad_hook(self._on_gradient)
@@ -372,6 +389,8 @@ class Attachment:
         if not self._is_synchronised:
             return
         assert parameter.grad is not None
+        if self._sums is not None:
+            self._refuse_sum_of_sums(parameter)
         self._begin_sending(parameter, parameter.grad)
 
     def _begin_sending(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
@@ -379,37 +398,56 @@ class Attachment:
         # A weight multiplies it, and a result that is written to it counts as one change; what is staged comes later.
         ours = (self._weight is not None) + (not self._stager.takes(gradient))
         version = gradient._version + ours
-        self._started[id(parameter)] = (self._start(parameter, gradient), gradient, version)
+        self._started[id(parameter)] = _Sending(self._start(parameter, gradient), gradient, version, parameter._version)
+
+    def _refuse_sum_of_sums(self, parameter: torch.nn.Parameter) -> None:
+        """Raises where a backward pass has added to what came, and nothing else: that would be summed once more."""
+        assert self._sums is not None
+        result, version = self._sums.get(id(parameter), (None, 0))
+        if result is parameter.grad is not None and result._version == version + 1:
+            raise FailedPrecondition(
+                f"{self._names[id(parameter)][0]}: backward() has added to the sum of all sites, which would be summed "
+                "again; zero_grad() after each step, accumulate by all but the last backward() under no_sync(), or run a "
+                "job with aggregation: {op: mean}"
+            )
 
     def wait(self, timeout: Optional[Seconds] = None) -> None:
-        """Waits until the gradients are those of the job; parameters without one take part with zeros.
+        """Waits until the gradients are those of the job. A parameter without one takes part with zeros, and keeps none
+        where no site has one.
 
         Between backward() and this call gradients are on their way: one that is replaced or dropped is the job's all the same,
-        and one that is changed in place raises FailedPrecondition, here. A parameter that was frozen since attach() keeps
-        none, where no site has one. Raises Timeout after `timeout` seconds for one of them: wait again. Not needed with
-        DistributedDataParallel.
+        and one that is changed in place raises FailedPrecondition, here, as does a parameter that is. Raises Timeout after
+        `timeout` seconds for one of them: wait again. Not needed with DistributedDataParallel.
         """
         if self._is_ddp and not self._started:
             return
         timeout = self._timeout if timeout is None else timeout
         refuse_unknown(self._inner, self._names)
+        if self._unhook and self._kinds != [(each.dtype, each.device) for each in self._parameters]:
+            self._remove_hooks()  # as after model.half() or model.to(), with which torch makes other nodes
+            self._register_hooks()
         for parameter in self._parameters:
             if id(parameter) not in self._started:
-                gradient = parameter.grad if parameter.grad is not None else torch.zeros_like(parameter)
-                self._begin_sending(parameter, gradient)
-        for started, _, _ in self._started.values():
-            started.wait(timeout)
+                self._begin_sending(parameter, _absent(parameter) if parameter.grad is None else parameter.grad)
+        for sending in self._started.values():
+            sending.operation.wait(timeout)
         for sent in self._counts_sent:
             sent.wait(timeout)
-        parted = self._difference(self._started[id(self._parameters[0])][0], timeout)
+        parted = self._difference(self._started[id(self._parameters[0])].operation, timeout)
         changed: List[str] = []
+        stepped: List[str] = []
         for parameter in self._parameters:
-            _, gradient, version = self._started[id(parameter)]
+            _, gradient, version, version_of_parameter = self._started[id(parameter)]
             if gradient._version != version and _is_alone(gradient):
                 changed.append(self._names[id(parameter)][0])
-            self._take(parameter, gradient)
+            if parameter._version != version_of_parameter:
+                stepped.append(self._names[id(parameter)][0])
+            is_absent = _is_absent(self._take(parameter, gradient))
+            # An encoding may have lost the signs.
             is_frozen = not parameter.requires_grad and not gradient.any()
-            parameter.grad = None if is_frozen else gradient
+            parameter.grad = None if is_absent or is_frozen else gradient
+            if self._sums is not None:
+                self._sums[id(parameter)] = (gradient, gradient._version)
         self._started.clear()
         self._counts_sent = []
         if parted is not None:
@@ -420,6 +458,12 @@ class Attachment:
                 f"may have got other numbers ({len(changed)} of {len(self._parameters)} parameters). Call wait() first, and then "
                 "clip, scale, unscale, add noise or zero; where a DistributedDataParallel is inside of what attach() was given, "
                 "give that itself"
+            )
+        if stepped:
+            raise FailedPrecondition(
+                f"{stepped[0]}: this parameter was changed between backward() and wait(), while its gradient was on its way, "
+                f"as by an optimizer that has stepped along this site's own ({len(stepped)} of {len(self._parameters)} "
+                "parameters). Call wait() first, and then optimizer.step()"
             )
 
     def skip(self, timeout: Optional[Seconds] = None) -> None:
@@ -444,7 +488,7 @@ class Attachment:
         try:
             for parameter in self._parameters:
                 if id(parameter) not in self._started:
-                    self._begin_sending(parameter, torch.zeros_like(parameter))
+                    self._begin_sending(parameter, _absent(parameter))
         finally:
             if weight is not None:
                 weight.value = value
@@ -534,9 +578,15 @@ class Attachment:
 
     def detach(self) -> None:
         """Lets gradients be this process's own again, or with DistributedDataParallel those of its process group."""
+        if self._started:
+            raise FailedPrecondition("detach: gradients are on their way, and would come over later ones; call wait() first")
         self._job._attachments.discard(self)
+        release(self)
         self._is_detached = True
         self._stager.close()
+        self._remove_hooks()
+
+    def _remove_hooks(self) -> None:
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
@@ -559,18 +609,25 @@ def _is_permuted(tensor: torch.Tensor) -> bool:
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) == tensor.numel()
 
 
+def _absent(parameter: torch.nn.Parameter) -> torch.Tensor:
+    """Makes what a site sends that has no gradient: zeros below zero, whose sum with anything else is no such zero."""
+    return torch.full_like(parameter, -0.0)
+
+
+def _is_absent(numbers: torch.Tensor) -> bool:
+    """Tells, alike at all sites, whether a result is of such zeros alone: then no optimizer may step along it.
+
+    >>> _is_absent(torch.tensor([-0.0, -0.0])), _is_absent(torch.tensor([-0.0, 0.0]))
+    (True, False)
+    """
+    first = numbers.as_strided((1,), (1,)).item()
+    return first == 0 and math.copysign(1, first) < 0 and bool(numbers.signbit().all()) and not numbers.any()
+
+
 def _is_alone(tensor: torch.Tensor) -> bool:
     """Tells whether a tensor has its memory for itself. Others' changes count as its own where it is a part of theirs."""
     storage = getattr(tensor, "untyped_storage", tensor.storage)()  # as torch 2 calls it
     return storage.nbytes() == tensor.numel() * tensor.element_size()
-
-
-def _refuse_twice(job: Session, named: Sequence[Named]) -> None:
-    """Refuses parameters that are attached already: each round would take the other's result for its gradient."""
-    for attachment in list(job._attachments):
-        for name, each in named:
-            if id(each) in attachment._names:
-                raise FailedPrecondition(f"{name}: this parameter is attached already; detach() that attachment first")
 
 
 def _refuse_ddp_inside(model: torch.nn.Module) -> None:

@@ -22,8 +22,8 @@ from ..errors import Error, FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Seconds, Ticket
 from ._groups import (
-    Named, agree_on_the_rest, by_wire_name, numbers_of, refuse_left_out, refuse_name, refuse_results, refuse_unknown,
-    trained, unwrapped,
+    Named, agree_on_the_rest, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
+    refuse_unknown, release, trained, unwrapped,
 )
 from ._parts import refuse_parts
 from ._replicas import Part, Replicas, parts_of, refuse_to_compare
@@ -54,6 +54,12 @@ class _Fragment:
         self.check_ticket: Optional[Ticket] = None
         self.started_at = 0
         self.due = 0  # rounds that are to be started, the first when none is pending
+
+    @torch.no_grad()
+    def restart(self) -> None:
+        """Sets what all have to the model."""
+        for begin, now in zip(self.begin, self.parameters):
+            begin.copy_(_wide(now))
 
     @torch.no_grad()
     def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
@@ -147,6 +153,7 @@ class DiLoCo:
         refuse_parts(type(self).__name__, model)
         refuse_name(job, name)
         parts = split(model, fragments)
+        claim(self, "has local updates", [each for named in parts for each in named])
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
         self._job = job
         self.inner = inner
@@ -176,7 +183,7 @@ class DiLoCo:
         self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if self._is_checked]
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
-        self._unhook = _call_after_step(inner, self._on_step)
+        self._unhook = _call_around_step(inner, self._before_step, self._on_step)
 
     @property
     def weight(self) -> float:
@@ -194,6 +201,12 @@ class DiLoCo:
     def is_pending(self) -> bool:
         """Tells whether a fragment has been sent whose result is not in yet, or is to be sent."""
         return any(fragment.ticket is not None or fragment.due > 0 for fragment in self.fragments)
+
+    def _before_step(self) -> None:
+        """Begins where the model is: a checkpoint may have been loaded since."""
+        if self.local_step == 0:
+            for fragment in self.fragments:
+                fragment.restart()
 
     def _on_step(self) -> None:
         self.local_step += 1
@@ -267,6 +280,7 @@ class DiLoCo:
 
     def skip(self) -> None:
         """Counts a step of `inner` that is not taken: a batch that is left out or failed, or one that GradScaler skips."""
+        self._before_step()
         self._on_step()
 
     @contextlib.contextmanager
@@ -309,6 +323,7 @@ class DiLoCo:
     def detach(self) -> None:
         """Lets `inner` train alone again, without rounds."""
         self._unhook()
+        release(self)
 
     def __enter__(self) -> "DiLoCo":
         return self
@@ -466,19 +481,26 @@ def _check(sync_every: int, fragments: int, delay: int, alpha: float) -> None:
         raise InvalidArgument(f"fragment_update_alpha: expected 0 to below 1, got {alpha}")
 
 
-def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], None]) -> Callable[[], None]:
-    """Calls `function` after each step of an optimizer, until what it returns is called."""
+def _call_around_step(
+    optimizer: torch.optim.Optimizer, before: Callable[[], None], after: Callable[[], None]
+) -> Callable[[], None]:
+    """Calls `before` and `after` each step of an optimizer, until what it returns is called."""
     # What wraps an optimizer, as accelerate does, may have the one and not the other.
     if hasattr(optimizer, "register_step_post_hook") and hasattr(optimizer, "_optimizer_step_post_hooks"):
-        return optimizer.register_step_post_hook(lambda *_: function()).remove
+        handles = [
+            optimizer.register_step_pre_hook(lambda *_: before()), optimizer.register_step_post_hook(lambda *_: after())
+        ]
+        return lambda: [each.remove() for each in handles] and None
     # As the learning rate schedulers of torch do: on this one object, as a method, and marked as theirs where it is.
     step = optimizer.step
-    called = [function]
+    called = [(before, after)]
 
     @functools.wraps(step)
     def step_and_call(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
+        for each, _ in called:
+            each()
         result = step(*arguments, **named)
-        for each in called:
+        for _, each in called:
             each()
         return result
 

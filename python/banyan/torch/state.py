@@ -84,6 +84,8 @@ class State:
     def advance(self, timeout: Optional[Seconds] = None) -> None:
         """Counts a step that is done. While an outer gradient is under way nobody can be given the state."""
         self.step += 1
+        for optimizer in self._optimizers:
+            optimizer.refuse_more()
         if any(each.is_pending for each in self._outers):
             return
         if self._of_first(lambda: self._job.boundary_is_held()):

@@ -1,0 +1,1261 @@
+"""Forty more things that scripts do: each gives what one process with all batches does, or is refused with a remedy."""
+
+import contextlib
+import copy
+import io
+import os
+import pickle
+import signal
+import threading
+import time
+import unittest
+
+import torch_test  # first, as it skips where torch is not installed
+import torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils import prune
+from torch.utils.checkpoint import checkpoint
+
+import banyan
+import banyan.torch as bt
+from banyan.testing import LocalJob
+from scripts_test import Case, Small, on_sites, weights
+from torch_test import batch, joint_batch, loss_of
+
+
+class Alone:
+    """What attach() gives in the one process that sites are compared with."""
+
+    weight = 1.0
+
+    def wait(self, timeout=None):
+        pass
+
+    def no_sync(self):
+        return contextlib.nullcontext()
+
+
+class Cases(Case):
+    def expect_one_process(self, train, *, nodes=2, tolerance=1e-6, more="", **options):
+        """Expects of train(attach, data) at sites, each with its batches, what it gives in one process with all."""
+
+        def on_site(session, number):
+            def attach(model, **own):
+                return bt.attach(session, model, timeout=100, **options, **own)
+
+            return train(attach, lambda step: batch(step, number))
+
+        alone = train(lambda model, **_: Alone(), lambda step: joint_batch(step, range(nodes)))
+        self.expect_like(on_sites(on_site, nodes, more), alone, tolerance)
+
+    def local_group(self):
+        bt.local_group()
+        self.addCleanup(torch.distributed.destroy_process_group)
+
+
+def plain_loop(model, sync, data, *, steps=4, optimizer=None, loss=loss_of):
+    """The loop that most cases have; returns the weights."""
+    optimizer = optimizer or torch.optim.Adam(model.parameters(), lr=0.05)
+    for step in range(steps):
+        optimizer.zero_grad()
+        loss(model, data(step)).backward()
+        sync.wait()
+        optimizer.step()
+    return weights(model)
+
+
+def void(_):
+    """What hooks give that change nothing of what comes after them."""
+
+
+class Checkpointed(nn.Module):
+    """Blocks whose activations are computed again in backward; `times` each."""
+
+    def __init__(self, use_reentrant, times=1):
+        super().__init__()
+        self.small = Small()
+        self.use_reentrant, self.times = use_reentrant, times
+
+    def forward(self, x):
+        x = x.clone().requires_grad_()  # reentrant checkpoints need an input with a gradient
+        for _ in range(self.times):
+            x = torch.tanh(checkpoint(self.small.first, x, use_reentrant=self.use_reentrant))
+        return self.small.last(x)
+
+
+class BackwardTest(Cases):
+    """Ways in which gradients come about."""
+
+    def test_checkpoints_of_both_kinds(self):
+        for use_reentrant in False, True:
+            for ddp in False, True:
+                if ddp and not torch.distributed.is_initialized():
+                    self.local_group()
+
+                def train(attach, data):
+                    inner = Checkpointed(use_reentrant)
+                    model = DistributedDataParallel(inner) if ddp else inner
+                    return plain_loop(model, attach(model), data)
+
+                with self.subTest(use_reentrant=use_reentrant, ddp=ddp):
+                    self.expect_one_process(train)
+
+    def test_a_layer_in_two_checkpoints(self):
+        def train(attach, data):
+            model = Checkpointed(False, times=2)
+            return plain_loop(model, attach(model), data)
+
+        self.expect_one_process(train)
+        model = Checkpointed(True, times=2)
+        sync = bt.attach(banyan.solo(), model)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"a checkpoint's: the whole backward under no_sync\(\)"):
+            loss_of(model, batch(0, 0)).backward()
+
+        def train_as_told(attach, data):
+            model = Checkpointed(True, times=2)
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                with sync.no_sync():
+                    loss_of(model, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train_as_told)
+
+    def test_a_layer_used_twice_and_weights_that_are_tied(self):
+        class Tied(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.small, self.back = Small(), nn.Linear(8, 8, bias=False)
+                self.back.weight = self.small.first.weight
+
+            def forward(self, x):
+                return self.small(self.back(torch.tanh(self.small.first(self.small.first(x)))))
+
+        for ddp in False, True:
+            if ddp:
+                self.local_group()
+
+            def train(attach, data):
+                model = DistributedDataParallel(Tied()) if ddp else Tied()
+                return plain_loop(model, attach(model), data)
+
+            self.expect_one_process(train)
+
+    def test_losses_that_run_backward_one_by_one(self):
+        """Of parts that have nothing in common as they come; of a common trunk all but the last under no_sync()."""
+
+        def apart(attach, data):
+            policy, value = Small(), Small()
+            both = nn.ModuleList([policy, value])
+            sync = attach(both)
+            optimizer = torch.optim.Adam(both.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                loss_of(policy, data(step)).backward()
+                loss_of(value, data(step + 100)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(both)
+
+        def trunk(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                (x, y), hidden = data(step), None
+                hidden = model(x)
+                with sync.no_sync():
+                    (hidden - y).abs().mean().backward(retain_graph=True)
+                (hidden - y).square().mean().backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(apart)
+        self.expect_one_process(trunk)
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        out = loss_of(model, batch(0, 0))
+        out.backward(retain_graph=True)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"second backward\(\) before wait\(\).* under no_sync\(\)"):
+            out.backward()
+
+    def test_a_gradient_penalty(self):
+        def loss(model, data):
+            x, y = data
+            x = x.clone().requires_grad_()
+            out = model(x)
+            slopes, = torch.autograd.grad(out.sum(), x, create_graph=True)
+            return (out - y).square().mean() + slopes.square().sum(1).mean()
+
+        def train(attach, data):
+            model = Small()
+            return plain_loop(model, attach(model), data, loss=loss)
+
+        def of_parameters(attach, data):  # of their gradients, which are of the second order
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                value = loss_of(model, data(step))
+                firsts = torch.autograd.grad(value, list(model.parameters()), create_graph=True)
+                # A square of a mean is no mean of squares: it goes once through the job.
+                (value + sum(each.sum() for each in firsts)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+        self.expect_one_process(of_parameters)
+        model = Small()
+        bt.attach(banyan.solo(), model)
+        loss_of(model, batch(0, 0)).backward(create_graph=True)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"second backward\(\)"):
+            sum(each.grad.square().sum() for each in model.parameters()).backward()
+
+    def test_gradients_that_are_computed_and_put_there_by_hand(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                parameters = list(model.parameters())
+                for each, gradient in zip(parameters, torch.autograd.grad(loss_of(model, data(step)), parameters)):
+                    each.grad = gradient
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+    def test_a_backward_to_some_parameters(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                loss_of(model, data(step)).backward(inputs=list((model.first if step % 2 else model.last).parameters()))
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+    def test_what_no_site_uses_stays_as_it_is(self):
+        """As in one process, where its gradient is None: no weight decay, no momentum and no step of it."""
+        for weighted in False, True:
+            def train(attach, data):
+                model = Small()
+                model.spare = nn.Linear(3, 3)
+                with torch.no_grad():
+                    for each in model.spare.parameters():
+                        each.fill_(1)
+                sync = attach(model, weighted=weighted)
+                optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
+                for step in range(5):
+                    optimizer.zero_grad(set_to_none=True)
+                    loss = loss_of(model, data(step))
+                    if step == 2:
+                        loss = loss + model.spare(data(step)[0][:, :3]).square().mean()
+                    loss.backward()
+                    sync.wait()
+                    optimizer.step()
+                return weights(model)
+
+            self.expect_one_process(train)
+
+    def test_what_one_site_alone_uses(self):
+        def train(session, number):
+            model = Small()
+            sync = bt.attach(session, model) if session else Alone()
+            optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
+            for step in range(4):
+                optimizer.zero_grad(set_to_none=True)
+                for i in range(2) if session is None else [number]:
+                    x, y = batch(step, i)
+                    hidden = model.first(x)
+                    out = model.last(hidden) if i == 0 else hidden[:, :4]
+                    ((out - y).square().mean() / (2 if session is None else 1)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_like(on_sites(train), train(None, None))
+
+    def test_hooks_of_ones_own(self):
+        """Hooks on tensors come before what travels; those after it may not change it."""
+        for register in (
+            lambda model: [each.register_hook(lambda gradient: gradient * 0.5) for each in model.parameters()],
+            lambda model: [model.first.register_full_backward_hook(lambda module, before, after: (before[0],))],
+        ):
+            def train(attach, data):
+                model = Small()
+                sync = attach(model)
+                register(model)
+                return plain_loop(model, sync, data)
+
+            self.expect_one_process(train)
+
+    def test_a_hook_that_changes_what_has_been_sent_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        each = model.last.bias
+        accumulator = each.expand_as(each).grad_fn.next_functions[0][0]
+        accumulator.register_hook(lambda *_: void(each.grad.clamp_(-1e-3, 1e-3)))
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"last.bias.* was changed .* Call wait\(\) first"):
+            sync.wait()
+
+    def test_a_backward_on_another_thread(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(3):
+                optimizer.zero_grad()
+                loss = loss_of(model, data(step))
+                thread = threading.Thread(target=loss.backward)
+                thread.start()
+                thread.join()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+
+class AccumulationTest(Cases):
+    """Several backward passes a step."""
+
+    PARTS = 3
+
+    def train(self, attach, data, body, ddp=False):
+        model = Small()
+        model = DistributedDataParallel(model) if ddp else model
+        sync = attach(model)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+        for step in range(3):
+            optimizer.zero_grad(set_to_none=step % 2 == 0)
+            parts = [lambda i=i: (loss_of(model, data(10 * step + i)) / self.PARTS).backward() for i in range(self.PARTS)]
+            body(model, sync, parts)
+            optimizer.step()
+        return weights(model)
+
+    def test_all_but_the_last_under_no_sync(self):
+        def body(model, sync, backwards):
+            for i, backward in enumerate(backwards):
+                with sync.no_sync() if i < len(backwards) - 1 else contextlib.nullcontext():
+                    backward()
+            sync.wait()
+
+        self.expect_one_process(lambda attach, data: self.train(attach, data, body))
+        self.local_group()
+        self.expect_one_process(lambda attach, data: self.train(attach, data, body, ddp=True))
+
+    def test_all_under_no_sync(self):
+        def body(model, sync, backwards):
+            with sync.no_sync():
+                for backward in backwards:
+                    backward()
+            sync.wait()
+
+        self.expect_one_process(lambda attach, data: self.train(attach, data, body))
+
+    def test_a_wait_after_each(self):
+        def body(model, sync, backwards):
+            for backward in backwards:
+                backward()
+                sync.wait()
+
+        for weighted in False, True:
+            self.expect_one_process(lambda attach, data: self.train(attach, data, body), weighted=weighted)
+
+    def test_a_wait_after_each_in_a_job_that_sums(self):
+        """What has come is summed again, at all sites: it is told."""
+        def body(model, sync, backwards):
+            for backward in backwards:
+                backward()
+                sync.wait()
+
+        for said in on_sites(lambda session, number: self.train(
+            lambda model: bt.attach(session, model), lambda step: batch(step, number), body
+        ), more="aggregation: {op: sum}"):
+            self.assertRegex(str(said), "sum.*no_sync")
+
+    def test_ddp_with_the_switch_that_nanogpt_sets(self):
+        self.local_group()
+
+        def body(model, sync, backwards):
+            for i, backward in enumerate(backwards):
+                model.require_backward_grad_sync = i == len(backwards) - 1
+                # The forward pass reads it, as there.
+                backward()
+
+        self.expect_one_process(lambda attach, data: self.train(attach, data, body, ddp=True))
+
+    def test_the_same_switch_on_a_plain_module_is_told(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        model.require_backward_grad_sync = False
+        loss_of(model, batch(0, 0)).backward()
+        model.require_backward_grad_sync = True
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"accumulate: all but the last under no_sync\(\)"):
+            loss_of(model, batch(1, 0)).backward()
+
+    def test_sites_with_unequal_numbers_of_passes(self):
+        def train(session, number):
+            model = Small()
+            sync = bt.attach(session, model)
+            with sync.no_sync():
+                for i in range(1 + 2 * number):
+                    loss_of(model, batch(i, number)).backward()
+            sync.wait()
+            torch.optim.SGD(model.parameters(), lr=0.1).step()
+            return weights(model)
+
+        model = Small()
+        (sum(loss_of(model, batch(i, number)) for number, i in ((0, 0), (1, 0), (1, 1), (1, 2))) / 2).backward()
+        torch.optim.SGD(model.parameters(), lr=0.1).step()
+        self.expect_like(on_sites(train), weights(model))
+
+
+class Scaler:
+    """torch's GradScaler on a CPU: of the same steps in the same order, and with a state."""
+
+    def __init__(self, scale=8.0):
+        self.scale_now, self.good = scale, 0
+
+    def scale(self, loss):
+        return loss * self.scale_now
+
+    def unscale_(self, optimizer):
+        self.found = False
+        for group in optimizer.param_groups:
+            for each in group["params"]:
+                if each.grad is not None:
+                    each.grad.div_(self.scale_now)
+                    self.found = self.found or not bool(each.grad.isfinite().all())
+
+    def step(self, optimizer):
+        if not self.found:
+            optimizer.step()
+
+    def update(self):
+        self.good = 0 if self.found else self.good + 1
+        self.scale_now = self.scale_now / 2 if self.found else self.scale_now * (2 if self.good % 2 == 0 else 1)
+
+    def state_dict(self):
+        return {"scale": self.scale_now, "good": self.good}
+
+    def load_state_dict(self, state):
+        self.scale_now, self.good = state["scale"], state["good"]
+
+
+class OptimizerTest(Cases):
+    """What comes between wait() and the next backward, and in which order."""
+
+    def test_a_closure(self):
+        for make in (
+            lambda parameters: torch.optim.SGD(parameters, lr=0.1),
+            lambda parameters: torch.optim.LBFGS(parameters, lr=0.1, max_iter=4),
+        ):
+            def train(attach, data, mean=lambda loss: loss.detach()):
+                model = Small()
+                sync = attach(model)
+                optimizer = make(model.parameters())
+                for step in range(3):
+                    def closure():
+                        optimizer.zero_grad()
+                        loss = loss_of(model, data(step))
+                        loss.backward()
+                        sync.wait()
+                        return mean(loss)
+
+                    optimizer.step(closure)
+                return weights(model)
+
+            def on_site(session, number):
+                session.init("loss", torch.zeros(1))
+
+                def mean(loss):
+                    return session.all_reduce("loss", loss.detach().view(1))[0]
+
+                return train(lambda model: bt.attach(session, model), lambda step: batch(step, number), mean)
+
+            alone = train(lambda model: Alone(), lambda step: joint_batch(step, range(2)))
+            self.expect_like(on_sites(on_site), alone, 1e-5)
+
+    def test_a_scaler_with_one_sites_overflow(self):
+        """What is infinite at one site is so at all, and all leave the step out."""
+        def train(session, number, data):
+            model = Small()
+            sync = bt.attach(session, model) if session else Alone()
+            optimizer, scaler = torch.optim.Adam(model.parameters(), lr=0.05), Scaler()
+            for step in range(6):
+                optimizer.zero_grad()
+                loss = scaler.scale(loss_of(model, data(step)))
+                if step == 2 and number in (1, None):
+                    loss = loss * float("inf")
+                loss.backward()
+                sync.wait()
+                scaler.unscale_(optimizer)
+                nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+                scaler.step(optimizer)
+                scaler.update()
+            return torch.cat([weights(model), torch.tensor([scaler.scale_now])])
+
+        outcomes = on_sites(lambda session, number: train(session, number, lambda step: batch(step, number)))
+        self.expect_like(outcomes, train(None, None, lambda step: joint_batch(step, range(2))))
+
+    def test_a_late_site_has_the_scale_of_the_others(self):
+        begun = threading.Event()
+
+        def train(session, number):
+            model, scaler = Small(), Scaler(2.0 ** 16 if number else 8.0)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+            sync = bt.attach(session, model)
+            state = bt.State(session, model=model, optimizer=optimizer, scheduler=[scaler])
+            state.sync(100)
+            while state.step < 12:
+                optimizer.zero_grad()
+                scaler.scale(loss_of(model, batch(state.step, number))).backward()
+                sync.wait(100)
+                scaler.unscale_(optimizer)
+                scaler.step(optimizer)
+                scaler.update()
+                state.advance(100)
+                if state.step == 3:
+                    begun.set()
+                time.sleep(0.0 if number else 0.05)
+            return torch.cat([weights(model), torch.tensor([scaler.scale_now])])
+
+        outcomes = on_sites(train, more="membership: {start_with: 1}", late=begun)
+        self.expect_like(outcomes, outcomes[0])
+
+    def test_step_before_wait_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        loss_of(model, batch(0, 0)).backward()
+        optimizer.step()
+        said = r"first.weight.*: this parameter was changed between backward\(\) and wait\(\)"
+        with self.assertRaisesRegex(banyan.FailedPrecondition, said):
+            sync.wait()
+
+    def test_an_optimizer_that_steps_in_backward_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        kept = []
+        for each in model.parameters():
+            accumulator = each.expand_as(each).grad_fn.next_functions[0][0]
+            accumulator.register_hook(lambda *_, of=each: torch.optim.SGD([of], lr=0.1).step())
+            kept.append(accumulator)
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"this parameter was changed between backward\(\) and wait\(\)"):
+            sync.wait()
+
+    def test_two_steps_a_backward_and_an_optimizer_for_each_part(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            kinds = (torch.optim.Adam, model.first), (torch.optim.SGD, model.last)
+            optimizers = [kind(part.parameters(), lr=0.05) for kind, part in kinds]
+            for step in range(4):
+                for each in optimizers:
+                    each.zero_grad(set_to_none=step % 2 == 0)
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                for each in optimizers:
+                    each.step()
+                    each.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+    def test_two_backwards_of_one_step_as_sam_has_them(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+            for step in range(4):
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                moves = [0.05 * each.grad / (each.grad.norm() + 1e-12) for each in model.parameters()]
+                with torch.no_grad():
+                    torch._foreach_add_(list(model.parameters()), moves)
+                optimizer.zero_grad()
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                with torch.no_grad():
+                    torch._foreach_sub_(list(model.parameters()), moves)
+                optimizer.step()
+                optimizer.zero_grad()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+    def test_groups_that_come_later(self):
+        """Frozen at first, and given to the optimizer when they are trained."""
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            model.first.requires_grad_(False)
+            optimizer = torch.optim.Adam(model.last.parameters(), lr=0.05)
+            for step in range(6):
+                if step == 3:
+                    model.first.requires_grad_(True)
+                    optimizer.add_param_group(dict(params=list(model.first.parameters()), lr=0.01))
+                optimizer.zero_grad()
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+    def test_a_group_that_a_state_does_not_know_is_refused(self):
+        model = Small()
+        job = banyan.solo()
+        sync = bt.attach(job, model)
+        optimizer = torch.optim.Adam(model.last.parameters(), lr=0.05)
+        state = bt.State(job, model=model, optimizer=optimizer)
+        state.sync()
+        optimizer.add_param_group(dict(params=list(model.first.parameters())))
+        loss_of(model, batch(0, 0)).backward()
+        sync.wait()
+        optimizer.step()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, "State: .*add_param_group"):
+            state.advance()
+
+    def test_what_is_frozen_for_some_steps(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
+            for step in range(6):
+                model.first.requires_grad_(step not in (2, 3))
+                optimizer.zero_grad(set_to_none=True)
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+
+class ModelTest(Cases):
+    """Models of all kinds, and what happens to them after attach()."""
+
+    def test_layers_of_many_kinds(self):
+        class Zoo(nn.Module):
+            def __init__(self):
+                super().__init__()
+                generator = torch.Generator().manual_seed(1)
+                self.embedding = nn.Embedding(5, 8, padding_idx=0)
+                self.lstm = nn.LSTM(8, 8, batch_first=True, bidirectional=True, proj_size=4)
+                self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+                self.norm = nn.LayerNorm(8)
+                self.conv = nn.utils.weight_norm(nn.Conv1d(8, 8, 3, padding=1))
+                self.bilinear = nn.Bilinear(8, 8, 4)
+                self.scale = nn.Parameter(torch.tensor(1.0))  # without dimensions
+                self.turned = nn.Parameter(torch.zeros(4, 8).t())  # whose numbers lie in another order
+                self.empty = nn.Parameter(torch.zeros(0, 3))
+                self.named = nn.ParameterDict({name: nn.Parameter(torch.zeros(4)) for name in ("a b/c(d)", "ä")})
+                with torch.no_grad():
+                    for each in self.parameters():
+                        each.copy_(torch.randn(each.shape, generator=generator) / 4)
+
+            def forward(self, x):
+                rows = (x.abs() * 2).long().clamp(0, 4)
+                x = self.norm(self.lstm(self.embedding(rows))[0])
+                x = self.attention(x, x, x)[0]
+                x = self.conv(x.transpose(1, 2)).mean(2)
+                return (self.bilinear(x, x) + x @ self.turned) * self.scale + sum(self.named.values())
+
+        def train(attach, data):
+            model = Zoo()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            return plain_loop(model, attach(model, key_mb=0.001), data, optimizer=optimizer)
+
+        self.expect_one_process(train)
+
+        def ddp(attach, data):
+            model = Zoo()
+            del model.empty  # which torch's DDP itself does not take
+            wrapped = DistributedDataParallel(model)
+            return plain_loop(wrapped, attach(wrapped), data, optimizer=torch.optim.SGD(model.parameters(), lr=0.1))
+
+        self.local_group()
+        self.expect_one_process(ddp)
+
+    def test_a_name_that_is_long(self):
+        def train(session, number):
+            model = nn.ParameterDict({"n" * 400: nn.Parameter(torch.zeros(2))})
+            bt.attach(session, model).wait(100)
+            return weights(model)
+
+        self.assertTrue(all(torch.equal(each, torch.zeros(2)) for each in on_sites(train)))
+
+    def test_types_that_are_mixed(self):
+        class Mixed(Small):
+            def forward(self, x):
+                return self.last(torch.tanh(self.first(x.double())).float())
+
+        def train(attach, data):
+            model = Mixed()
+            model.first.double()
+            return plain_loop(model, attach(model), data)
+
+        self.expect_one_process(train, tolerance=1e-5)
+
+    def test_autocast(self):
+        def loss(model, data):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return loss_of(model, data)
+
+        def train(attach, data):
+            model = Small()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            return plain_loop(model, attach(model), data, loss=loss, optimizer=optimizer)
+
+        self.expect_one_process(train, tolerance=2e-2)
+
+    def test_scripted_and_traced_at_one_site(self):
+        class Normed(Small):
+            def __init__(self):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(4)
+                self.register_buffer("table", torch.ones(4))
+
+            def forward(self, x):
+                return self.norm(self.last(torch.tanh(self.first(x)))) * self.table
+
+        for wrap in torch.jit.script, lambda model: torch.jit.trace(model, torch.zeros(3, 8)):
+            for scripted in 0, 1:
+                def train(session, number):
+                    plain = Normed()
+                    model = wrap(plain) if number == scripted else plain
+                    sync = bt.attach(session, model)
+                    result = plain_loop(model, sync, lambda step: batch(step, number))
+                    sync.sync_buffers(100)
+                    return torch.cat([result, model.norm.running_mean])
+
+                outcomes = on_sites(train)
+                self.expect_like(outcomes, outcomes[0])
+
+    def test_dropout_and_seeds_of_each_site(self):
+        def train(session, number):
+            model = Small()
+            drop = nn.Sequential(nn.Dropout(0.5), model)
+            sync = bt.attach(session, drop)
+            torch.manual_seed(number)
+            return plain_loop(drop, sync, lambda step: batch(step, number))
+
+        outcomes = on_sites(train)
+        self.expect_like(outcomes, outcomes[0])
+
+    def test_rows_that_a_layer_scales_by_itself_are_told(self):
+        """nn.Embedding(max_norm=) changes its weights in forward, at each site those that it uses."""
+        def train(session, number):
+            model = nn.Embedding(4, 2, max_norm=0.1)
+            sync = bt.attach(session, model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for step in range(3):
+                optimizer.zero_grad()
+                model(torch.tensor([number])).sum().backward()
+                sync.wait(100)
+                optimizer.step()
+
+        for said in on_sites(train):
+            self.assertRegex(str(said), "max_norm|replicas have parted")
+
+    def test_other_types_after_attach(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            model.bfloat16()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+            halves = plain_loop(model, sync, lambda step: [each.bfloat16() for each in data(step)], optimizer=optimizer)
+            return halves.double()
+
+        self.expect_one_process(train, tolerance=2e-2)
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        model.bfloat16()
+        for step in range(2):  # in the first one torch's hooks may be gone
+            model.zero_grad(set_to_none=True)
+            model(torch.ones(1, 8).bfloat16()).sum().backward()
+            if step:
+                nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
+                with self.assertRaisesRegex(banyan.FailedPrecondition, r"was changed .* Call wait\(\) first"):
+                    sync.wait()
+            else:
+                sync.wait()
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        loss_of(model.double(), [each.double() for each in batch(0, 0)]).backward()
+        with self.assertRaisesRegex(banyan.InvalidArgument, r"of float32, .* got float64; .* before attach\(\)"):
+            sync.wait()
+
+    def test_weights_that_are_changed_after_attach(self):
+        path = io.BytesIO()
+        other = Small()
+        with torch.no_grad():
+            for each in other.parameters():
+                each.mul_(0.5)
+        torch.save(other.state_dict(), path)
+        for change in (
+            lambda model: model.load_state_dict(torch.load(io.BytesIO(path.getvalue()))),
+            lambda model: [each.data.mul_(0.5) for each in model.parameters()],
+            lambda model: nn.utils.vector_to_parameters(weights(model) * 0.5, model.parameters()),
+            lambda model: nn.init.ones_(model.last.weight),
+        ):
+            def train(attach, data):
+                model = Small()
+                sync = attach(model)
+                change(model)
+                return plain_loop(model, sync, data)
+
+            self.expect_one_process(train)
+
+    def test_weights_that_are_changed_after_local_updates_begin(self):
+        """The outer parameters begin where the model is at the first step."""
+        def train(session, number, change):
+            model = Small()
+            inner = torch.optim.SGD(model.parameters(), lr=0.05)
+            if change == "before":
+                nn.utils.vector_to_parameters(weights(model) * 0.5, model.parameters())
+            outer = bt.DiLoCo(session, model, inner, sync_every=2)
+            if change == "load":
+                model.load_state_dict({name: each * 0.5 for name, each in model.state_dict().items()})
+            if change == "in place":
+                with torch.no_grad():
+                    for each in model.parameters():
+                        each.mul_(0.5)
+            for step in range(4):
+                inner.zero_grad()
+                loss_of(model, batch(step, number)).backward()
+                inner.step()
+            outer.flush()
+            return weights(model)
+
+        expected = on_sites(lambda session, number: train(session, number, "before"))
+        for change in "load", "in place":
+            self.expect_like(on_sites(lambda session, number: train(session, number, change)), expected[0])
+
+    def test_parts_that_are_replaced_or_pruned(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        model.last = nn.Linear(8, 4)
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, "last.weight: this parameter was added, replaced"):
+            sync.wait()
+
+        def pruned(attach, data):
+            model = Small()
+            sync = attach(model)
+            prune.l1_unstructured(model.first, "weight", amount=0.5)
+            return plain_loop(model, sync, data)
+
+        self.expect_one_process(pruned)
+
+    def test_lazy_layers_are_refused_with_the_remedy(self):
+        model = nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 1))
+        for begin in (
+            lambda: bt.attach(banyan.solo(), model),
+            lambda: bt.LocalSGD(banyan.solo(), model, torch.optim.SGD(model[1].parameters(), lr=1)),
+        ):
+            with self.assertRaisesRegex(banyan.FailedPrecondition, "0.weight: .*run a batch through the model first"):
+                begin()
+
+    def test_sparse_gradients_of_local_updates(self):
+        """Only their differences travel, which are dense."""
+        def train(session, number):
+            model = nn.Embedding(4, 2, sparse=True)
+            with torch.no_grad():
+                model.weight.fill_(1)
+            inner = torch.optim.SparseAdam(model.parameters(), lr=0.1)
+            outer = bt.LocalSGD(session, model, inner, sync_every=2)
+            for step in range(4):
+                inner.zero_grad()
+                model(torch.tensor([number])).sum().backward()
+                inner.step()
+            outer.flush()
+            return weights(model)
+
+        outcomes = on_sites(train)
+        self.expect_like(outcomes, outcomes[0])
+        expected = torch.tensor([0.8] * 4 + [1.0] * 4)
+        self.assertTrue(torch.allclose(outcomes[0], expected, atol=1e-3), outcomes[0])
+
+    def test_ddp_in_its_other_ways(self):
+        self.local_group()
+        for options in (
+            dict(gradient_as_bucket_view=True), dict(static_graph=True), dict(bucket_cap_mb=1e-4),
+            dict(find_unused_parameters=True),
+        ):
+            for layout in torch.contiguous_format, torch.channels_last:
+                def train(attach, data):
+                    model = nn.Sequential(nn.Unflatten(1, (2, 2, 2)), nn.Conv2d(2, 4, 2), nn.Flatten())
+                    with torch.no_grad():
+                        for i, each in enumerate(model.parameters()):
+                            each.copy_(torch.arange(each.numel()).view_as(each) / 40 - 0.3)
+                    model = DistributedDataParallel(model.to(memory_format=layout), **options)
+                    return plain_loop(model, attach(model), data)
+
+                with self.subTest(**options, layout=layout):
+                    self.expect_one_process(train)
+
+    def test_gradients_in_one_buffer(self):
+        """As those have them who clip or copy all at once."""
+        def train(attach, data):
+            model = Small()
+            flat = torch.zeros(sum(each.numel() for each in model.parameters()))
+            at = 0
+            for each in model.parameters():
+                each.grad = flat[at:at + each.numel()].view_as(each)
+                at += each.numel()
+            sync = attach(model)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for step in range(4):
+                flat.zero_()
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                flat.mul_(min(1.0, 0.1 / float(flat.norm())))
+                optimizer.step()
+            return weights(model)
+
+        self.expect_one_process(train)
+
+
+class CopiesTest(Cases):
+    """Copies of what is attached: they train for themselves, and disturb nothing."""
+
+    def test_copies_on_the_way(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            average = torch.optim.swa_utils.AveragedModel(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                twin = copy.deepcopy(model)
+                loaded = pickle.loads(pickle.dumps(model))
+                file = io.BytesIO()
+                torch.save(model, file)
+                file.seek(0)
+                for other in twin, loaded, torch.load(file):
+                    for _ in range(2):
+                        loss_of(other, batch(step, 7)).backward()
+                    torch.optim.SGD(other.parameters(), lr=1.0).step()
+                optimizer.zero_grad()
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+                average.update_parameters(model)
+            return torch.cat([weights(model), weights(average)])
+
+        self.expect_one_process(train)
+
+    def test_an_optimizer_that_is_copied_or_loaded(self):
+        def train(attach, data):
+            model = Small()
+            sync = attach(model)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(4):
+                optimizer.zero_grad()
+                loss_of(model, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+                saved = copy.deepcopy(optimizer.state_dict())
+                optimizer = torch.optim.Adam(model.parameters(), lr=1.0)
+                optimizer.load_state_dict(saved)
+            return weights(model)
+
+        self.expect_one_process(train)
+
+
+class ManyTest(Cases):
+    """Several attachments, jobs and threads in one process."""
+
+    def test_two_models_of_two_jobs(self):
+        """Each model is its job's, also where steps alternate."""
+        def alone(numbers):
+            model = Small()
+            return plain_loop(model, Alone(), lambda step: joint_batch(step, numbers))
+
+        with LocalJob(nodes=2) as first, LocalJob(nodes=2) as second:
+            outcomes = [None] * 2
+
+            def run(number):
+                with first.join(f"n{number + 1}") as one, second.join(f"n{number + 1}") as other:
+                    models = Small(), Small()
+                    syncs = [bt.attach(job, model) for job, model in zip((one, other), models)]
+                    optimizers = [torch.optim.Adam(each.parameters(), lr=0.05) for each in models]
+                    for step in range(4):
+                        for i, (model, optimizer) in enumerate(zip(models, optimizers)):
+                            optimizer.zero_grad()
+                            loss_of(model, batch(step, 10 * i + number)).backward()
+                        for sync, optimizer in zip(syncs, optimizers):
+                            sync.wait(100)
+                            optimizer.step()
+                    outcomes[number] = torch.cat([weights(each) for each in models])
+
+            threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+            for each in threads:
+                each.start()
+            for each in threads:
+                each.join(300)
+        self.expect_like(outcomes, torch.cat([alone([0, 1]), alone([10, 11])]))
+
+    def test_one_model_is_of_one_job(self):
+        model = Small()
+        first = bt.attach(banyan.solo(), model)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"attached already; detach\(\)"):
+            bt.attach(banyan.solo(), model)
+        first.detach()
+        bt.attach(banyan.solo(), model)
+
+    def test_one_model_has_local_updates_once(self):
+        model = Small()
+        inner = torch.optim.SGD(model.parameters(), lr=0.1)
+        first = bt.DiLoCo(banyan.solo(), model, inner)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"first.weight: .* local updates already; detach\(\)"):
+            bt.LocalSGD(banyan.solo(), model, inner)
+        first.detach()
+        bt.LocalSGD(banyan.solo(), model, inner)
+
+    def test_an_attachment_that_nobody_keeps_is_heard_of(self):
+        model = Small()
+        job = banyan.solo()
+        bt.attach(job, model)
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"before wait\(\)"):
+            loss_of(model, batch(0, 0)).backward()
+
+    def test_two_networks_with_ddp(self):
+        self.local_group()
+
+        def train(attach, data):
+            generator, critic = DistributedDataParallel(Small()), DistributedDataParallel(Small())
+            with torch.no_grad():
+                for each in critic.parameters():
+                    each.mul_(0.5)
+            attach(generator, name="g")
+            attach(critic, name="d")
+            steps = [torch.optim.Adam(each.parameters(), lr=0.05) for each in (generator, critic)]
+            for step in range(4):
+                x, y = data(step)
+                steps[1].zero_grad()
+                wide = torch.cat([generator(x).detach(), y], 1)
+                critic(wide).mean().backward()
+                steps[1].step()
+                for each in critic.parameters():
+                    each.requires_grad_(False)
+                steps[0].zero_grad()
+                critic.module(torch.cat([generator(x), y], 1)).square().mean().backward()
+                steps[0].step()
+                for each in critic.parameters():
+                    each.requires_grad_(True)
+            return torch.cat([weights(generator), weights(critic)])
+
+        self.expect_one_process(train)
+
+    def test_both_of_a_gan_in_one_backward_and_one_optimizer(self):
+        def train(attach, data):
+            both = nn.ModuleList([Small(), Small()])
+            sync = attach(both)
+            optimizer = torch.optim.Adam(both.parameters(), lr=0.05)
+            for step in range(4):
+                x, y = data(step)
+                optimizer.zero_grad()
+                hidden = both[0](x)
+                (hidden.square().mean() + both[1](torch.cat([hidden, y], 1)).mean()).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(both)
+
+        self.expect_one_process(train)
+
+    def test_attach_where_gradients_are_off(self):
+        def train(attach, data):
+            model = Small()
+            with torch.no_grad():
+                sync = attach(model)
+            return plain_loop(model, sync, data)
+
+        self.expect_one_process(train)
+
+    def test_detach_while_gradients_are_on_their_way_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"detach: .* wait\(\) first"):
+            sync.detach()
+        sync.wait()
+        sync.detach()
+
+
+class InterruptionTest(Cases):
+    def test_ctrl_c_and_timeouts_in_wait(self):
+        """The next wait() goes on with the same round."""
+        def train(session, number):
+            model = Small()
+            sync = bt.attach(session, model)
+            for step in range(2):
+                model.zero_grad()
+                if number:
+                    time.sleep(0.5)
+                loss_of(model, batch(step, number)).backward()
+                if not number:
+                    with self.assertRaises(banyan.Timeout):
+                        sync.wait(0.05)
+                    timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
+                    timer.start()
+                    with self.assertRaises(KeyboardInterrupt):
+                        sync.wait(100)
+                        time.sleep(100)
+                    timer.join()
+                sync.wait(100)
+                torch.optim.SGD(model.parameters(), lr=0.1).step()
+            return weights(model)
+
+        outcomes = [None, None]
+        with LocalJob(nodes=2) as job:
+            def run(number):
+                with job.join(f"n{number + 1}") as session:
+                    outcomes[number] = train(session, number)
+
+            other = threading.Thread(target=run, args=(1,))
+            other.start()
+            run(0)  # on the main thread, which hears Ctrl-C
+            other.join(300)
+        model = Small()
+        for step in range(2):
+            model.zero_grad()
+            loss_of(model, joint_batch(step, range(2))).backward()
+            torch.optim.SGD(model.parameters(), lr=0.1).step()
+        self.expect_like(outcomes, weights(model))
+
+
+class TrainerTest(Cases):
+    """The loops of other packages, in the order in which they call what users give them."""
+
+    def hugging_face(self, attach, data, *, where, ddp=False):
+        """transformers.Trainer: with clipping, accumulation, a scheduler, and callbacks."""
+        model = Small()
+        model = DistributedDataParallel(model) if ddp else model
+        sync = attach(model)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
+        told = {name: lambda: None for name in ("training_step", "on_substep_end", "on_pre_optimizer_step", "on_step_end")}
+        told[where] = sync.wait
+        model.zero_grad()
+        for step in range(8):
+            is_last = step % 2 == 1
+            with contextlib.nullcontext() if is_last or not ddp else model.no_sync():  # as accelerator.accumulate
+                (loss_of(model, data(step)) / 2).backward()
+            told["training_step"]()
+            if not is_last:
+                told["on_substep_end"]()
+                continue
+            nn.utils.clip_grad_norm_(model.parameters(), 0.05)
+            told["on_pre_optimizer_step"]()
+            optimizer.step()
+            scheduler.step()
+            model.zero_grad()
+            told["on_step_end"]()
+        return weights(model)
+
+    def test_hugging_face(self):
+        """In training_step of a subclass, or with DDP by nothing at all; callbacks come after clipping, which is told."""
+        self.expect_one_process(lambda attach, data: self.hugging_face(attach, data, where="training_step"))
+        for where in "on_pre_optimizer_step", "on_step_end":
+            with self.assertRaisesRegex(banyan.FailedPrecondition, r"no_sync\(\)|Call wait\(\) first"):
+                self.hugging_face(lambda model: bt.attach(banyan.solo(), model), lambda step: batch(step, 0), where=where)
+        self.local_group()
+        self.expect_one_process(lambda attach, data: self.hugging_face(attach, data, where="on_step_end", ddp=True))
+
+    def lightning(self, attach, data, *, where, accumulate=1, ddp=False):
+        """lightning.Trainer: the whole step is a closure of the optimizer's."""
+        model = Small()
+        model = DistributedDataParallel(model) if ddp else model
+        sync = attach(model)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+        told = {name: lambda: None for name in ("on_after_backward", "on_before_optimizer_step", "on_before_zero_grad")}
+        told[where] = sync.wait
+
+        def closure(number, is_first):
+            loss = loss_of(model, data(number)) / accumulate
+            if is_first:
+                told["on_before_zero_grad"]()
+                optimizer.zero_grad()
+            loss.backward()
+            told["on_after_backward"]()
+            return loss
+
+        def with_clipping(number, is_first):
+            loss = closure(number, is_first)
+            told["on_before_optimizer_step"]()
+            nn.utils.clip_grad_norm_(model.parameters(), 0.05)
+            return loss
+
+        for number in range(8):
+            is_first, is_last = number % accumulate == 0, (number + 1) % accumulate == 0
+            if is_last:
+                optimizer.step(lambda: with_clipping(number, is_first))
+            else:
+                with model.no_sync() if ddp else contextlib.nullcontext():  # as its DDPStrategy does
+                    closure(number, is_first)
+        return weights(model)
+
+    def test_lightning(self):
+        for accumulate in 1, 2:
+            self.expect_one_process(
+                lambda attach, data: self.lightning(attach, data, where="on_after_backward", accumulate=accumulate)
+            )
+        self.expect_one_process(lambda attach, data: self.lightning(attach, data, where="on_before_optimizer_step"))
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"under no_sync\(\)"):
+            self.lightning(
+                lambda model: bt.attach(banyan.solo(), model), lambda step: batch(step, 0), where="on_before_optimizer_step",
+                accumulate=2
+            )
+        self.local_group()
+        for accumulate in 1, 2:
+            self.expect_one_process(lambda attach, data: self.lightning(
+                attach, data, where="on_before_zero_grad", accumulate=accumulate, ddp=True
+            ))
+
+    def test_local_updates_of_a_loop_of_closures(self):
+        def train(session, number):
+            model = Small()
+            inner = torch.optim.SGD(model.parameters(), lr=0.05)
+            outer = bt.LocalSGD(session, model, inner, sync_every=1)
+
+            def closure(step):
+                inner.zero_grad()
+                loss = loss_of(model, batch(step, number))
+                loss.backward()
+                return loss
+
+            for step in range(4):
+                inner.step(lambda: closure(step))
+            outer.flush()
+            return weights(model)
+
+        model = Small()
+        alone = plain_loop(
+            model, Alone(), lambda step: joint_batch(step, range(2)), optimizer=torch.optim.SGD(model.parameters(), lr=0.05)
+        )
+        self.expect_like(on_sites(train), alone)
+
+
+if __name__ == "__main__":
+    unittest.main()
