@@ -4,7 +4,6 @@
 #define BANYAN_BENCH_PLAN_BENCHMARK_H_
 
 #include <cstddef>
-#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,16 +14,16 @@
 
 namespace banyan {
 
-// Times these plans with Google Benchmark:
+// Times these plans:
 //  - multi-root FAPT on the demo's overlay, random networks of 100 and 1,000 nodes with 4 links each, and a full mesh
 //    of 100;
 //  - FAPT with auxiliary paths and either rule for shares, on the demo's overlay and on 100 nodes with 400 links (both
 //    directions of each);
 //  - packed trees for 9 to 1,000 nodes.
-// Prints the report to `out`, as one JSON object or as text. Returns the exit code, 1 when a plan fails or misses the
-// goal: 1 ms for 9 nodes, 50 ms for 100, 5 s for 1,000; with auxiliary paths 5 ms for 9, 500 ms for 100; packed 50 ms
-// for 9, 500 ms for 20, 1 s for 100, 5 s for 1,000.
-int RunPlanBenchmark(std::ostream& out, bool json);
+// Returns a row for each, with its goal: 1 ms for 9 nodes, 50 ms for 100, 5 s for 1,000; with auxiliary paths 5 ms for
+// 9, 500 ms for 100; packed 50 ms for 9, 500 ms for 20, 1 s for 100, 5 s for 1,000. Fails when a plan does. Keys:
+// `plan`, `milliseconds`, `goal_milliseconds`, `is_met`.
+absl::StatusOr<ResultTable> TimePlans();
 
 // --- the rates that planners promise; pure functions ---
 

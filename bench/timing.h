@@ -1,4 +1,4 @@
-// Helpers for benchmarks that time pairs of things. Pure but for the clock.
+// Helpers for benchmarks. Pure but for the clock.
 #ifndef BANYAN_BENCH_TIMING_H_
 #define BANYAN_BENCH_TIMING_H_
 
@@ -12,6 +12,21 @@ double SecondsOf(Work work) {
   const auto start = std::chrono::steady_clock::now();
   work();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Returns what a call takes on average, over so many calls as fill `seconds`. The first one is not counted.
+template <typename Work>
+double SecondsPerCall(double seconds, Work work) {
+  work();
+  double taken = 0;
+  double calls = 0;
+  for (double next = 1; taken < seconds; next *= 2) {
+    taken += SecondsOf([&] {
+      for (double call = 0; call < next; ++call) work();
+    });
+    calls += next;
+  }
+  return taken / calls;
 }
 
 // The mean of the middle two of an even number. REQUIRES: not empty.

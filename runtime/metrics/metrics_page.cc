@@ -1,30 +1,27 @@
 #include "runtime/metrics/metrics_page.h"
 
-#include <sstream>
 #include <utility>
 
-#include "prometheus/metric_family.h"
-#include "prometheus/text_serializer.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/string_view.h"
 
 namespace banyan {
 namespace {
 
 constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
-prometheus::MetricFamily Convert(MetricFamily from) {
-  const bool is_counter = from.kind == MetricFamily::Kind::kCounter;
-  prometheus::MetricFamily family;
-  family.name = std::move(from.name);
-  family.help = std::move(from.help);
-  family.type = is_counter ? prometheus::MetricType::Counter : prometheus::MetricType::Gauge;
-  for (MetricFamily::Sample& sample : from.samples) {
-    prometheus::ClientMetric metric;
-    for (auto& [name, value] : sample.labels) metric.label.push_back({std::move(name), std::move(value)});
-    metric.counter.value = sample.value;
-    metric.gauge.value = sample.value;
-    family.metric.push_back(std::move(metric));
+void AppendSample(const MetricFamily& family, const MetricFamily::Sample& sample, std::string& text) {
+  absl::StrAppend(&text, family.name);
+  char before = '{';
+  for (const auto& [name, value] : sample.labels) {
+    const std::string quoted = absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\n", "\\n"}, {"\"", "\\\""}});
+    absl::StrAppend(&text, absl::string_view(&before, 1), name, "=\"", quoted, "\"");
+    before = ',';
   }
-  return family;
+  // Sixteen digits: all that tell values apart, and none that make 0.1 long.
+  absl::StrAppendFormat(&text, before == ',' ? "} %.16g\n" : " %.16g\n", sample.value);
 }
 
 }  // namespace
@@ -43,14 +40,15 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Serve(const std::strin
 }
 
 std::string MetricsPage::Render() const {
-  std::vector<prometheus::MetricFamily> families;
-  for (MetricFamily& family : collect_()) {
+  std::string text;
+  for (const MetricFamily& family : collect_()) {
     // One without samples would only be a headline.
-    if (!family.samples.empty()) families.push_back(Convert(std::move(family)));
+    if (family.samples.empty()) continue;
+    absl::StrAppend(&text, "# HELP ", family.name, " ", family.help, "\n# TYPE ", family.name,
+                    family.kind == MetricFamily::Kind::kCounter ? " counter\n" : " gauge\n");
+    for (const MetricFamily::Sample& sample : family.samples) AppendSample(family, sample, text);
   }
-  std::ostringstream text;
-  prometheus::TextSerializer().Serialize(text, families);
-  return text.str();
+  return text;
 }
 
 }  // namespace banyan

@@ -40,7 +40,7 @@ IMPURE_HEADERS = """
     semaphore.h sched.h threads.h omp.h absl/base/call_once.h boost/thread/ boost/asio/ boost/interprocess/
     chrono ctime time.h sys/time.h sys/timerfd.h absl/time/clock.h
     unistd.h poll.h netdb.h signal.h csignal fcntl.h dlfcn.h sys/ netinet/ arpa/ net/ linux/
-    zmq.h zmq.hpp zmq_addon.hpp spdlog/ torch/ ATen/ gloo/
+    zmq.h zmq.hpp zmq_addon.hpp torch/ ATen/ gloo/
     random unordered_map unordered_set absl/random/ absl/container/flat_hash_map.h absl/container/flat_hash_set.h
     absl/container/node_hash_map.h absl/container/node_hash_set.h""".split()
 # The same as they stand in the code, for what comes in through another header.
@@ -50,9 +50,9 @@ IMPURE_NAMES = """
     std::condition_variable std::call_once thread_local absl::Mutex absl::MutexLock absl::CondVar absl::Notification
     pthread_create pthread_mutex_lock std::chrono absl::Now absl::GetCurrentTimeNanos absl::SleepFor std::time
     std::clock clock_gettime gettimeofday nanosleep usleep steady_clock system_clock getenv secure_getenv setenv putenv
-    environ fork setsockopt epoll_wait recvmsg sendmsg zmq spdlog random_device mt19937 mt19937_64 srand
+    environ fork setsockopt epoll_wait recvmsg sendmsg zmq random_device mt19937 mt19937_64 srand
     std::unordered_map std::unordered_set absl::flat_hash_map absl::flat_hash_set""".split()
-IMPURE_LIBRARIES = "zmq spdlog torch gloo".split()
+IMPURE_LIBRARIES = "zmq torch gloo".split()
 
 # Flags of other programs that pages and errors name without them, and lines that are about another program.
 FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device hostfile map-by mca".split()
