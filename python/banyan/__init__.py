@@ -8,6 +8,7 @@
 `banyan.torch` does this for PyTorch models, `banyan.solo()` gives a job of one. See docs/python.md.
 """
 
+from ._library import version as _version
 from ._ticket import Ticket
 from .errors import (
     AlreadyExists, AlreadyExistsError, Cancelled, CancelledError, DataLoss, DataLossError, Error, FailedPrecondition,
@@ -23,3 +24,10 @@ __all__ = [
     "FailedPrecondition", "FailedPreconditionError", "InvalidArgument", "InvalidArgumentError", "LocalNode", "NotFound",
     "NotFoundError", "Session", "Ticket", "Timeout", "TimeoutError", "Unavailable", "UnavailableError", "join", "solo",
 ]
+
+
+def __getattr__(name):
+    """`__version__`, which is the library's."""
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module 'banyan' has no attribute '{name}'")

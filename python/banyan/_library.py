@@ -173,6 +173,11 @@ class Handle:
         self._free(self.value)
 
 
+def version() -> str:
+    """Returns the release that the library is of."""
+    return library().banyan_version().decode()
+
+
 def last_error() -> str:
     """Returns the text of this thread's last error."""
     return library().banyan_last_error().decode("utf-8", "replace")

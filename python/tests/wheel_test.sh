@@ -9,8 +9,20 @@ fail() {
 }
 
 python=/usr/bin/python3
-wheel="$("$python" python/make_wheel.py "$TEST_TMPDIR/wheels" runtime/c_api/libbanyan.so tools/banyan)"
+wheel="$("$python" python/make_wheel.py "$TEST_TMPDIR/wheels" runtime/c_api/self_contained/libbanyan.so tools/self_contained/banyan)"
 root="$PWD"
+
+# What it holds needs glibc 2.31 and what unwinds stacks, and offers nothing to other libraries of the same process.
+for file in runtime/c_api/self_contained/libbanyan.so tools/self_contained/banyan; do
+  needed="$(objdump -p "$file" | sed -n 's/^ *NEEDED *//p' | grep -vE '^(lib(m|dl|pthread|gcc_s|c)\.so\.[0-9]|ld-linux.*)$')" || true
+  [[ -z "$needed" ]] || fail "expected $file to need glibc alone, it needs: $needed"
+  newest="$(objdump -T "$file" | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -n 1)"
+  [[ "$(printf '%s\n' "$newest" GLIBC_2.31 | sort -V | tail -n 1)" == GLIBC_2.31 ]] ||
+    fail "expected $file to start on glibc 2.31, it needs $newest: $(objdump -T "$file" | grep -F "($newest)")"
+done
+offered="$(nm -D --defined-only runtime/c_api/self_contained/libbanyan.so | grep -vE ' (banyan_|BANYAN_)')" || true
+[[ -z "$offered" ]] || fail "expected libbanyan.so to offer its own functions alone, it offers: $offered"
+
 cd "$TEST_TMPDIR"
 "$python" -m venv --system-site-packages --without-pip environment
 if "$python" -m pip --version >/dev/null 2>&1; then
@@ -26,6 +38,13 @@ export PATH="$PWD/environment/bin:$PATH"
 [[ "$(command -v banyan)" == "$PWD/environment/bin/banyan" ]] || fail "expected the wheel to have the command"
 environment/bin/python -c 'import banyan; print(banyan.__file__)' | grep -q "^$PWD/environment/" ||
   fail "expected the package of the wheel"
+
+environment/bin/python - <<'END' || fail "expected the wheel to say what it is"
+import importlib.metadata, banyan
+facts = importlib.metadata.metadata("banyan-train")
+assert banyan.__version__ == facts["Version"], (banyan.__version__, facts["Version"])
+assert facts["Requires-Python"] == ">=3.9" and facts["License-Expression"] == "Apache-2.0", facts.items()
+END
 
 # first_program FILE: prints the first block of Python in a document.
 first_program() { awk '/^ *```python/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$1" | sed 's/^   //'; }
@@ -51,6 +70,25 @@ first_program "$root/docs/python.md" >tutorial.py
 first_program "$root/README.md" >train.py
 grep -q '^ *v/bin/banyan local --sites 3 -- v/bin/python train.py' "$root/README.md" ||
   fail "expected README.md to run its program by banyan local"
+
+# Other versions of the libraries that it has inside, in the same process and before it.
+cat >crowd.py <<'END'
+import array, ctypes, glob
+for name in ("libzmq.so*", "libprotobuf.so*", "libsodium.so*", "libabsl_*.so*", "libstdc++.so*", "libonnxruntime.so*"):
+    for path in glob.glob(f"/usr/lib/*/{name}"):
+        ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+try:
+    import torch
+except ImportError:
+    pass
+import banyan
+job = banyan.join()
+job.init("w", array.array("f", [0, 0]))
+print(*job.all_reduce("w", array.array("f", [1, 2])))
+job.close()
+END
+run_sites crowd.py
+
 if environment/bin/python -c 'import torch' 2>/dev/null; then
   run_sites tutorial.py
   banyan local --sites 3 -- environment/bin/python train.py >said || fail "expected train.py to run; it said: $(cat said)"

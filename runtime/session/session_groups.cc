@@ -1,11 +1,11 @@
 #include "runtime/session/session_groups.h"
 
 #include <cstring>
-#include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
@@ -99,7 +99,7 @@ absl::Status SessionGroups::CheckNames(const std::string& name, const TensorLayo
   if (session_.is_key(name) || places_.contains(name)) {
     return absl::InvalidArgumentError("the name is that of a tensor already");
   }
-  absl::flat_hash_set<absl::string_view> names;
+  std::set<absl::string_view> names;
   names.insert(name);
   for (const TensorLayout::Part& part : layout.parts) {
     if (!names.insert(part.name).second) {
@@ -126,11 +126,7 @@ absl::StatusOr<SessionGroup*> SessionGroups::Add(const std::string& name, Tensor
 
 void SessionGroups::FreeNames(const SessionGroup* group) {
   std::lock_guard<std::mutex> lock(mutex_);
-  for (auto place = places_.begin(); place != places_.end();) {
-    const auto next = std::next(place);
-    if (place->second.group == group) places_.erase(place);
-    place = next;
-  }
+  std::erase_if(places_, [group](const auto& place) { return place.second.group == group; });
 }
 
 // ---- starting ----

@@ -7,13 +7,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -92,7 +92,7 @@ class SessionGroups {
   mutable std::mutex mutex_;
   // Guarded by mutex_, as all below. No group ever goes.
   std::vector<std::unique_ptr<SessionGroup>> groups_;
-  absl::flat_hash_map<std::string, Place> places_;
+  std::map<std::string, Place, std::less<>> places_;
 };
 
 }  // namespace banyan
