@@ -251,21 +251,30 @@ class BackwardTest(Cases):
 
     def test_what_no_site_uses_stays_as_it_is(self):
         """As in one process, where its gradient is None: no weight decay, no momentum and no step of it."""
-        for weighted in False, True:
-            def train(attach, data):
-                model = Small()
-                model.spare = nn.Linear(3, 3)
+        class Spared(Small):
+            def __init__(self):
+                super().__init__()
+                self.spare = nn.Linear(3, 3)
                 with torch.no_grad():
-                    for each in model.spare.parameters():
+                    for each in self.spare.parameters():
                         each.fill_(1)
-                sync = attach(model, weighted=weighted)
+
+            def forward(self, x, with_spare=False):
+                return self.last(torch.tanh(self.first(x))) + (self.spare(x[:, :3]).mean(1, keepdim=True) if with_spare else 0)
+
+        for kind in "plain", "weighted", "ddp":
+            if kind == "ddp":
+                self.local_group()
+
+            def train(attach, data):
+                model = Spared()
+                if kind == "ddp":
+                    model = DistributedDataParallel(model, find_unused_parameters=True)
+                sync = attach(model, weighted=kind == "weighted")
                 optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
                 for step in range(5):
                     optimizer.zero_grad(set_to_none=True)
-                    loss = loss_of(model, data(step))
-                    if step == 2:
-                        loss = loss + model.spare(data(step)[0][:, :3]).square().mean()
-                    loss.backward()
+                    loss_of(model, data(step), with_spare=step == 2).backward()
                     sync.wait()
                     optimizer.step()
                 return weights(model)

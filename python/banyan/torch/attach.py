@@ -334,11 +334,15 @@ class Attachment:
         ]
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
+        finds_unused = getattr(self._model, "find_unused_parameters", False)
+        for parameter, gradient in zip(parameters, gradients):
+            if finds_unused and parameter.grad is None:
+                gradient.copy_(_absent(parameter))
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
         started += self._counts_sent
         self._is_partly_sent = not bucket.is_last()
         engine = torch.autograd.Variable._execution_engine
-        if getattr(self._model, "find_unused_parameters", False):
+        if finds_unused:
             # DDP's own end of backward comes between the two.
             write = functools.partial(self._write_unused, parameters, gradients)
             engine.queue_callback(lambda: engine.queue_callback(write))
@@ -356,10 +360,10 @@ class Attachment:
         return _AllDone(started, take, copies, self._timeout).future()
 
     def _write_unused(self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]) -> None:
-        """Writes the job's gradients where DDP writes none, as this process has not used the parameter; others may have."""
+        """Writes the job's gradients where DDP writes none, as this process has not used the parameter, and others have."""
         for parameter, gradient in zip(parameters, gradients):
             if parameter.grad is None:
-                parameter.grad = gradient.detach().clone()
+                parameter.grad = None if _is_absent(gradient) else gradient.detach().clone()
             elif parameter.grad.data_ptr() != gradient.data_ptr():
                 parameter.grad.copy_(gradient)
 
