@@ -876,6 +876,40 @@ class ModelTest(Cases):
 
         self.expect_one_process(pruned)
 
+    def test_what_an_optimizer_trains_beside_the_model_is_told(self):
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(3))
+
+        def attached(model, optimizer):
+            sync = bt.attach(banyan.solo(), model)
+            sync.watch(optimizer)
+            loss_of(model, batch(0, 0)).backward()
+            sync.wait()
+
+        def local(model, optimizer):
+            bt.LocalSGD(banyan.solo(), model, optimizer)
+            optimizer.step()
+
+        for train in attached, local:
+            model = Small()
+            optimizer = torch.optim.SGD([*model.parameters(), *Scale().parameters()], lr=0.1)
+            with self.assertLogs("banyan", "WARNING") as told:
+                train(model, optimizer)
+            self.assertRegex(told.output[0], r"1 parameters, such as one of shape \(3,\), that this site alone trains")
+
+    def test_layers_with_other_settings_are_told(self):
+        def begin(session, number):
+            model = nn.Sequential(Small(), nn.Dropout(0.1 + 0.1 * number))
+            bt.attach(session, model)
+            bt.attach(session, torch.jit.script(copy.deepcopy(model)), name="scripted")  # of which nothing is known
+
+        with self.assertLogs("banyan", "WARNING") as told:
+            on_sites(begin)
+        self.assertRegex(" ".join(told.output), r"^[^\n]*grad: .* its layers other settings \(such as of 0.first.: in_features=8")
+        self.assertNotIn("scripted", " ".join(told.output))
+
     def test_lazy_layers_are_refused_with_the_remedy(self):
         model = nn.Sequential(nn.LazyLinear(4), nn.Linear(4, 1))
         for begin in (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import weakref
-from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import torch
 
 from ..errors import AlreadyExists, FailedPrecondition
 from ..session import Session
-from ._replicas import Part, digests_of
+from ._replicas import ADDRESS, Part, digests_of
 
 _log = logging.getLogger("banyan")
 _SETTINGS = 2**20  # digests of settings
@@ -165,19 +165,34 @@ def refuse_unknown(module: torch.nn.Module, known: Container[int]) -> None:
             )
 
 
+def tell_of_others(name: str, optimizers: Iterable[torch.optim.Optimizer], what: str) -> None:
+    """Warns of parameters that optimizers train and no model has that was given to a job, such as those of a loss."""
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    trained_here = [each for group in groups for each in group["params"] if each.requires_grad and each.numel() > 0]
+    shapes = [str(tuple(each.shape)) for each in trained_here if (what, id(each)) not in _claimed]
+    if shapes:
+        _log.warning(
+            "%s: the optimizer has %d parameters, such as one of shape %s, that this site alone trains; where all should, give "
+            "the job one module with all, such as nn.ModuleList([model, loss])", name, len(shapes), shapes[0],
+        )
+
+
 def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: str, is_whole: bool = True) -> bool:
     """Compares with the lowest worker what is the same at all sites and is given to none: settings, and fixed tensors.
 
-    Raises where settings, as they are `told`, differ. Logs a warning where frozen parameters and buffers do; of a model in
-    parts, which is not whole, nothing is known. All sites call it at the same place; those in C++ tell nothing. Returns whether
-    the lowest worker has told its settings.
+    Raises where settings, as they are `told`, differ. Logs a warning where frozen parameters, buffers and what layers say
+    of themselves do; of a model in parts, which is not whole, and of one that torch.jit has made nothing is known. All
+    sites call it at the same place; those in C++ tell nothing. Returns whether the lowest worker has told its settings.
     """
     fixed = [(plain_name(each), tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
     for prefix, part in module.named_modules():
         if not has_running_means(part):  # whose running means are each site's own
             buffers = part.named_buffers(recurse=False)
             fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
-    own = digests_of([Part("", "", ["", *(bit for each in fixed for bit in each)])])[0] if is_whole else 0
+    said = [(plain_name(f"{each}."), ADDRESS.sub("", part.extra_repr())) for each, part in module.named_modules()]
+    layers = [each for each in said if each[1]]
+    is_whole = is_whole and not any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())
+    own = digests_of([Part("", "", [str(layers), *(bit for each in fixed for bit in each)])])[0] if is_whole else 0
     settings = digests_of([Part("", "", [told])])[0] % _SETTINGS + 1
     agreed = job.init(f"{name}-fixed", torch.tensor([own * _SETTINGS * 2 + settings])).item()
     theirs, lowest = agreed % (_SETTINGS * 2), agreed // (_SETTINGS * 2)
@@ -188,7 +203,7 @@ def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: st
     if lowest != own and 0 not in (lowest, own):
         _log.warning(
             "%s: tensors of this model that are not trained (%d, such as %s) have other values here than at the lowest "
-            "worker, and keep them; load the same ones, or make them from the same seed",
-            name, len(fixed), fixed[0][0] if fixed else "none",
+            "worker, or its layers other settings (such as of %s: %s), and keep them; load the same ones, or make them from "
+            "the same seed", name, len(fixed), fixed[0][0] if fixed else "none", *(layers[0] if layers else ("none", "")),
         )
     return theirs > 0

@@ -19,7 +19,7 @@ _INIT_SECONDS = 120.0  # for the other workers, which have just called another i
 _SLOTS = 61  # for sites that differ; two that share one are told as their number
 _NAME_BYTES = 40
 _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
-_ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of functions and other objects
+ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of functions and other objects
 # How an optimizer computes, and not what.
 _WAYS = {"params", "lr", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
 
@@ -158,7 +158,7 @@ def parts_of(
             rates.append(float(group["lr"]))
             for name, value in sorted(group.items()):
                 if name not in _WAYS:
-                    told += [name, value.item() if isinstance(value, torch.Tensor) else _ADDRESS.sub("", str(value))]
+                    told += [name, value.item() if isinstance(value, torch.Tensor) else ADDRESS.sub("", str(value))]
     begun = [] if state is None else [state.begun]
     here = f" (here {', '.join(map(str, settings))})" if settings else ""
     steps = [state["step"] for state in (states.get(id(each), {}) for _, each in named) if "step" in state]

@@ -9,7 +9,7 @@ import functools
 import logging
 import math
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 import torch
 import torch.distributed as dist
@@ -22,7 +22,8 @@ from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
     Chooser, Named, agree_on_the_rest, by_wire_name, claim, cut, has_running_means, numbers_of, plain_name,
-    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, trained, unwrapped, wire_name,
+    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, trained,
+    unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._replicas import Part, Replicas, is_due, parts_of
@@ -111,6 +112,8 @@ class Attachment:
     _join: Optional[Weight] = None  # inside of join(): 1 while there is data here
     _join_key: Optional[Weight] = None
     _check_sent: Optional[Ticket] = None
+    _optimizers: Sequence[torch.optim.Optimizer] = ()  # that sites compare
+    _has_told_of_others = False
     _is_partly_sent = False  # of DDP: a backward has begun
     _is_detached = False
 
@@ -153,7 +156,7 @@ class Attachment:
         self._is_synchronised = True
         agree_on_the_rest(job, name, self._inner, f"weighted={weighted}, check_every={check_every}")
         self._weight = Weight(job, f"{name}-weight") if weighted else None
-        self._optimizers: List[torch.optim.Optimizer] = []  # that sites compare
+        self._optimizers = []
         if job._training_state is not None:
             for each in job._training_state.optimizers:
                 self.watch(each)
@@ -539,7 +542,7 @@ class Attachment:
         """Has sites compare this optimizer's settings and state as well, where it is of this model. At all sites alike."""
         is_ours = any(id(each) in self._names for group in optimizer.param_groups for each in group["params"])
         if is_ours and optimizer not in self._optimizers:
-            self._optimizers.append(optimizer)
+            self._optimizers = [*self._optimizers, optimizer]
 
     def _compared(self) -> List[Part]:
         named = [(self._names[id(each)][0], each) for each in self._parameters]
@@ -547,6 +550,9 @@ class Attachment:
 
     def _difference(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
         """Compares replicas where an operation that is done was of a round that is due. Returns what to raise."""
+        if not self._has_told_of_others:
+            self._has_told_of_others = True
+            tell_of_others(self._name, self._optimizers, "is attached")
         round = operation.round
         if not is_due(round, self._check_every):
             return None

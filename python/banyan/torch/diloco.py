@@ -23,7 +23,7 @@ from ..session import Session
 from .._ticket import Seconds, Ticket
 from ._groups import (
     Named, agree_on_the_rest, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
-    refuse_unknown, release, trained, unwrapped,
+    refuse_unknown, release, tell_of_others, trained, unwrapped,
 )
 from ._parts import refuse_parts
 from ._replicas import Part, Replicas, parts_of, refuse_to_compare
@@ -210,6 +210,8 @@ class DiLoCo:
 
     def _on_step(self) -> None:
         self.local_step += 1
+        if self.local_step == 1:
+            tell_of_others(self._name, [self.inner], "has local updates")
         if self.local_step == 1 and getattr(self._job, "_late_after", 0) > 0:
             # Else it would hear that at its first synchronisation.
             raise FailedPrecondition(
