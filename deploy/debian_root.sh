@@ -3,6 +3,7 @@
 #   test [ARGUMENTS]     `./banyan test ARGUMENTS`
 #   package [DIRECTORY]  `./banyan package DIRECTORY`; then lintian looks at the packages, and packages/try_packages.sh at
 #                        what they do on a machine that has nothing else, in a second root that is not kept
+#   dist [DIRECTORY]     `./banyan dist DIRECTORY` here; packages/try_dist.sh looks at what they do in a root that is not kept
 # In a root that debootstrap makes below ~/.cache, where what was installed and built remains for the next time. Needs
 # debootstrap and Debian's mirror (or DEBIAN_MIRROR).
 set -euo pipefail
@@ -99,12 +100,17 @@ make_packages() {
   fi
 }
 
-# Installs them, uses them and takes them away again where nothing else is.
-try_packages() {
-  local fresh="$root.fresh"
+# fresh_root [ARGUMENTS of debootstrap]: sets `fresh` to a root that has nothing else and is gone at the end.
+fresh_root() {
+  fresh="$root.fresh"
   rm -rf --one-file-system "$fresh"
   trap "rm -rf --one-file-system '$fresh' '$fresh.partial' '$fresh.log'" EXIT
-  make_root "$fresh"
+  make_root "$fresh" "$@"
+}
+
+# Installs them, uses them and takes them away again where nothing else is.
+try_packages() {
+  fresh_root
   mkdir "$fresh/packages"
   cp "$root"/packages/*.deb "$checkout/deploy/packages/try_packages.sh" "$checkout/examples/c/average.c" "$fresh/packages/"
   inside "$fresh" bash /packages/try_packages.sh /packages >&2
@@ -120,18 +126,36 @@ package() {
   ls "$out"/*.deb
 }
 
-case "$release" in
-  bookworm | trixie) ;;
-  *) die "expected bookworm or trixie after --on, got '$release'" 2 ;;
+dist() {
+  (($# <= 1)) && [[ "${1:-}" != -* ]] || die "expected at most a DIRECTORY after --on $release, got '$*'" 2
+  local out="${1:-$checkout/.build/dist}"
+  "$checkout/banyan" dist "$out"
+  fresh_root --include=python3,python3-venv,zsh
+  install -d -m 755 "$fresh/dist/docs" "$fresh/dist/python"
+  cp "$out"/banyan-*.tar.gz "$out"/banyan_train-*.whl "$checkout/README.md" "$fresh/dist/"
+  cp "$checkout/docs/python.md" "$fresh/dist/docs/"
+  cp -r "$checkout/python/tests" "$fresh/dist/python/"
+  cp "$checkout/deploy/packages/try_dist.sh" "$fresh/"
+  inside "$fresh" bash /try_dist.sh /dist >&2
+}
+
+case "$command $release" in
+  *\ bookworm | *\ trixie | dist\ bullseye) ;;
+  *) die "expected bookworm or trixie after --on (or bullseye, for dist), got '$release'" 2 ;;
 esac
 shift 2
 ((EUID == 0)) || die "expected to be root, which debootstrap and mounts need; try: sudo $checkout/banyan $command --on $release"
 command -v debootstrap >/dev/null || die "debootstrap is missing; run: apt-get install debootstrap"
 trap 'stop 130' INT
 trap 'stop 143' TERM
-make_root "$root" --include=ca-certificates,procps
-copy_checkout
 case "$command" in
+  test | package)
+    make_root "$root" --include=ca-certificates,procps
+    copy_checkout
+    ;;
+esac
+case "$command" in
+  dist) dist "$@" ;;
   test) inside "$root" /banyan/banyan test "$@" ;;
   package) package "$@" ;;
 esac

@@ -55,7 +55,7 @@ exec 7>&-
 expect 2 "BANYAN_SCHEDULER: expected an address" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status
 expect 0 "" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status --help
 expect 2 "expected --scheduler or the variable BANYAN_SCHEDULER" env -u BANYAN_SCHEDULER "$banyan" stop
-expect 1 "tcp://127.0.0.1:9" env BANYAN_SCHEDULER=tcp://127.0.0.1:9 "$banyan" status --timeout 200ms
+expect 4 "tcp://127.0.0.1:9" env BANYAN_SCHEDULER=tcp://127.0.0.1:9 "$banyan" status --timeout 200ms
 
 # What needs the repository says so where the command is installed alone.
 mkdir "$work/bin"

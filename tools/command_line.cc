@@ -4,9 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "core/check.h"
@@ -32,6 +35,34 @@ std::string DashAdvice(absl::string_view argument) {
     if (absl::StartsWith(argument, dash)) return "; flags begin with two hyphens, --";
   }
   return "";
+}
+
+// Flags that are typed most have the same letter in all commands.
+struct Letter {
+  char letter;
+  absl::string_view flag;
+};
+constexpr Letter kLetters[] = {{'j', "json"},    {'k', "key"},       {'l', "listen"},  {'n', "name"},
+                               {'p', "planner"}, {'s', "scheduler"}, {'t', "timeout"}, {'w', "watch"}};
+
+// The name of the flag that a letter stands for; empty for none.
+absl::string_view FlagOfLetter(absl::string_view argument) {
+  for (const Letter& each : kLetters) {
+    if (argument.size() == 2 && argument[0] == '-' && argument[1] == each.letter) return each.flag;
+  }
+  return "";
+}
+
+// The flag as help has it: "-n, --name".
+std::string Shown(absl::string_view flag) {
+  for (const Letter& each : kLetters) {
+    if (each.flag == flag) return absl::StrCat("-", absl::string_view(&each.letter, 1), ", --", flag);
+  }
+  return absl::StrCat("--", flag);
+}
+
+std::string VariableOf(absl::string_view flag) {
+  return absl::StrCat("BANYAN_", absl::AsciiStrToUpper(absl::StrReplaceAll(flag, {{"-", "_"}})));
 }
 
 }  // namespace
@@ -153,11 +184,15 @@ void CommandLine::Program(const std::string& help, std::vector<std::string>* tar
   program_ = target;
 }
 
-void CommandLine::OrVariable(const std::string& name, const std::string& variable) {
+CommandLine::Flag& CommandLine::Declared(const std::string& name) {
   const auto flag = std::find_if(flags_.begin(), flags_.end(), [&name](const Flag& each) { return each.name == name; });
   BANYAN_CHECK(flag != flags_.end());
-  flag->variable = variable;
+  return *flag;
 }
+
+void CommandLine::FormerName(const std::string& name, const std::string& former) { Declared(name).former = former; }
+
+void CommandLine::WithoutVariable(const std::string& name) { Declared(name).has_variable = false; }
 
 void CommandLine::SetEnvironment(std::function<std::string(const std::string& variable)> read) {
   Environment() = std::move(read);
@@ -181,12 +216,16 @@ std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, s
                                       std::ostream& err) const {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
+    if (argument == kDescribe) {
+      out << Description();
+      return kExitSuccess;
+    }
     const bool asks_help = argument == "--help" || argument == "-h";
     if (!asks_help && argument != "--version") continue;
     out << (asks_help ? Help() : VersionText());
     return kExitSuccess;
   }
-  const absl::Status status = ParseAll(arguments);
+  const absl::Status status = ParseAll(arguments, err);
   if (!status.ok()) return UsageError(status.message(), err);
   return std::nullopt;
 }
@@ -201,16 +240,24 @@ int CommandLine::Failure(const absl::Status& status, std::ostream& err) const {
   return kExitFailure;
 }
 
+int CommandLine::SchedulerFailure(const absl::Status& status, std::ostream& err) const {
+  const int code = Failure(status, err);
+  return absl::IsUnavailable(status) ? kExitNoAnswer : code;
+}
+
 const CommandLine::Flag* CommandLine::FindFlag(absl::string_view name) const {
-  const auto found = std::find_if(flags_.begin(), flags_.end(), [name](const Flag& flag) { return flag.name == name; });
+  const auto found = std::find_if(flags_.begin(), flags_.end(), [name](const Flag& flag) {
+    return flag.name == name || (!flag.former.empty() && flag.former == name);
+  });
   return found == flags_.end() ? nullptr : &*found;
 }
 
 absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, size_t* next,
-                                    std::vector<std::string>& seen) const {
+                                    std::vector<std::string>& seen, std::ostream& err) const {
   const absl::string_view argument = arguments[(*next)++];
   const size_t equals = argument.find('=');
-  const absl::string_view name = argument.substr(2, equals == absl::string_view::npos ? equals : equals - 2);
+  absl::string_view name = FlagOfLetter(argument);
+  if (name.empty()) name = argument.substr(2, equals == absl::string_view::npos ? equals : equals - 2);
   const std::string shown = absl::StrCat("--", name);
   const Flag* flag = FindFlag(name);
   if (flag == nullptr) {
@@ -221,6 +268,7 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
   if (!flag->repeats && std::find(seen.begin(), seen.end(), flag->name) != seen.end()) {
     return absl::InvalidArgumentError(absl::StrCat(shown, " is there twice"));
   }
+  if (flag->name != name) err << command_ << ": " << shown << " is now --" << flag->name << "\n";
   seen.push_back(flag->name);
   absl::string_view value;
   if (equals != absl::string_view::npos) {
@@ -243,15 +291,22 @@ absl::Status CommandLine::ParseVariables(std::vector<std::string>& seen) const {
     return std::find(given.begin(), given.end(), name) != given.end();
   };
   for (const Flag& flag : flags_) {
-    const std::string value = flag.variable.empty() || is_given(flag.name) ? "" : Variable(flag.variable);
+    const std::string variable = VariableOf(flag.name);
+    const std::string value = is_given(flag.name) || !flag.has_variable ? "" : Variable(variable);
     const bool is_excluded = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
       return !rule.needs &&
              ((rule.name == flag.name && is_given(rule.other)) || (rule.other == flag.name && is_given(rule.name)));
     });
     if (value.empty() || is_excluded) continue;
-    if (absl::Status status = flag.reader(value); !status.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(flag.variable, ": ", status.message()));
+    bool is_on = true;
+    absl::Status status = absl::OkStatus();
+    if (flag.value.empty() && !absl::SimpleAtob(value == "on" ? "1" : value == "off" ? "0" : value, &is_on)) {
+      status = Expected("1 or 0", value);
+    } else if (is_on) {
+      status = flag.reader(value);
     }
+    if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat(variable, ": ", status.message()));
+    if (!is_on) continue;
     seen.push_back(flag.name);
   }
   return absl::OkStatus();
@@ -269,7 +324,7 @@ absl::Status CommandLine::CheckRules(const std::vector<std::string>& seen) const
   return absl::OkStatus();
 }
 
-absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) const {
+absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments, std::ostream& err) const {
   std::vector<std::string> seen;
   std::vector<std::string> positionals;
   bool flags_end = false;
@@ -282,9 +337,9 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
     } else if (arguments[next] == "--") {
       flags_end = true;
       ++next;
-    } else if (!absl::StartsWith(arguments[next], "--")) {
+    } else if (!absl::StartsWith(arguments[next], "--") && FindFlag(FlagOfLetter(arguments[next])) == nullptr) {
       return absl::InvalidArgumentError(absl::StrCat("unknown flag ", arguments[next], "; flags start with --"));
-    } else if (absl::Status status = ParseFlag(arguments, &next, seen); !status.ok()) {
+    } else if (absl::Status status = ParseFlag(arguments, &next, seen, err); !status.ok()) {
       return status;
     }
   }
@@ -303,6 +358,12 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
   return CheckRules(seen);
 }
 
+std::string CommandLine::Description() const {
+  std::string lines;
+  for (const Flag& flag : flags_) absl::StrAppend(&lines, "--", flag.name, "\t", flag.value, "\t", flag.help, "\n");
+  return absl::StrCat(lines, "--help\t\tthe arguments\n");
+}
+
 std::string CommandLine::Help() const {
   std::vector<std::string> usage = absl::StrSplit(command_, ' ');
   std::vector<std::pair<std::string, std::string>> rows;
@@ -313,7 +374,7 @@ std::string CommandLine::Help() const {
   for (const Flag& flag : flags_) {
     const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
     usage.push_back(absl::StrCat("[", shown, "]", flag.repeats ? "..." : ""));
-    rows.emplace_back(shown, flag.help);
+    rows.emplace_back(absl::StrCat(Shown(flag.name), flag.value.empty() ? "" : " ", flag.value), flag.help);
   }
   if (program_ != nullptr) {
     usage.emplace_back("-- PROGRAM [ARGUMENT]...");

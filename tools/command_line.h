@@ -20,6 +20,18 @@ namespace banyan {
 inline constexpr int kExitSuccess = 0;
 inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitJobIsOver = 3;  // nothing is left to do
+inline constexpr int kExitNoAnswer = 4;   // of a scheduler
+// For help.
+inline constexpr char kExitCodes[] =
+    "Exit codes: 0 success; 1 failure, or a job that has failed; 2 wrong arguments; 3 nothing to do, since the job is "
+    "over; 4 no answer from the scheduler; 128 and the signal's number when asked to end.";
+
+// With this variable in the environment flags count that are there alone.
+inline constexpr char kNoVariables[] = "BANYAN_NO_VARIABLES";
+
+// Asks a command for its words instead of running it, for completion (completion.h).
+inline constexpr char kDescribe[] = "--describe";
 
 class CommandLine {
  public:
@@ -60,10 +72,15 @@ class CommandLine {
   // May be there again and again; `reader` gets each value in turn.
   void Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader);
 
-  // A flag that counts as given with the value of this variable of the environment, unless it is there itself or a flag
-  // is that excludes it.
-  void OrVariable(const std::string& name, const std::string& variable);
-  // Says how variables are read. For main alone, which comes before any Parse; without it no variable has a value.
+  // Takes the flag by the name that it had before, with a warning.
+  void FormerName(const std::string& name, const std::string& former);
+
+  // Takes no variable of the environment for the flag.
+  void WithoutVariable(const std::string& name);
+
+  // Says how variables of the environment are read. Every flag counts as given with the value of its own, which is
+  // BANYAN_LOG_LEVEL for --log-level, unless it is there itself or a flag is that excludes it. A switch is on for 1,
+  // true, yes and on. For main alone, which comes before any Parse; without it no variable has a value.
   static void SetEnvironment(std::function<std::string(const std::string& variable)> read);
   // Returns the value of a variable of the environment; empty where it has none.
   static std::string Variable(const std::string& variable);
@@ -73,8 +90,8 @@ class CommandLine {
   // Two flags of which only one may be there.
   void Exclude(const std::string& name, const std::string& other);
 
-  // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help or --version,
-  // printed to `out`, or kExitUsage after an error, printed to `err`.
+  // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help, --version or what
+  // completion asks, printed to `out`, or kExitUsage after an error, printed to `err`.
   std::optional<int> Parse(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
 
   // Prints a usage error that only the command can see, and returns kExitUsage.
@@ -82,6 +99,8 @@ class CommandLine {
 
   // Prints why the command has failed, and returns kExitFailure.
   int Failure(const absl::Status& status, std::ostream& err) const;
+  // The same for a command that has asked a scheduler: kExitNoAnswer where that was silent.
+  int SchedulerFailure(const absl::Status& status, std::ostream& err) const;
 
   // In at most 80 columns, as far as no word is longer.
   std::string Help() const;
@@ -93,7 +112,8 @@ class CommandLine {
     std::string help;
     Reader reader;
     bool repeats = false;
-    std::string variable = {};  // of the environment; empty for none
+    std::string former = {};  // another name; empty for none
+    bool has_variable = true;
   };
   struct Argument {
     std::string name;
@@ -110,12 +130,16 @@ class CommandLine {
   };
 
   const Flag* FindFlag(absl::string_view name) const;
+  Flag& Declared(const std::string& name);
+  // Has a line for each flag: its name, its value and its help, with tabs between them.
+  std::string Description() const;
   // Reads the variables of flags that are not there.
   absl::Status ParseVariables(std::vector<std::string>& seen) const;
   absl::Status CheckRules(const std::vector<std::string>& seen) const;
-  absl::Status ParseAll(absl::Span<const std::string> arguments) const;
+  absl::Status ParseAll(absl::Span<const std::string> arguments, std::ostream& err) const;
   // Reads the flag at arguments[*next] and moves *next past it and its value.
-  absl::Status ParseFlag(absl::Span<const std::string> arguments, size_t* next, std::vector<std::string>& seen) const;
+  absl::Status ParseFlag(absl::Span<const std::string> arguments, size_t* next, std::vector<std::string>& seen,
+                         std::ostream& err) const;
 
   std::string command_;
   std::string description_;

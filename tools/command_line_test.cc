@@ -71,11 +71,11 @@ TEST_F(CommandLineTest, DefaultsStay) {
 }
 
 TEST_F(CommandLineTest, AVariableStandsForAFlagThatIsNotThere) {
-  std::map<std::string, std::string> variables = {{"ROUNDS", "7"}, {"KEY", "from.key"}, {"RATE", ""}};
+  std::map<std::string, std::string> variables = {
+      {"BANYAN_ROUNDS", "7"}, {"BANYAN_KEY", "from.key"}, {"BANYAN_RATE", ""}, {"BANYAN_DRY_RUN", "0"}};
   CommandLine::SetEnvironment([&variables](const std::string& name) { return variables[name]; });
-  line_.OrVariable("rounds", "ROUNDS");
-  line_.OrVariable("key", "KEY");
-  line_.OrVariable("rate", "RATE");
+  bool is_dry = false;
+  line_.Switch("dry-run", "change nothing", &is_dry);
   line_.Exclude("root", "key");
   line_.Needs("json", "rounds");
   EXPECT_EQ(Parse({"a.yaml", "--json"}), std::nullopt) << err_.str();
@@ -86,11 +86,39 @@ TEST_F(CommandLineTest, AVariableStandsForAFlagThatIsNotThere) {
   EXPECT_EQ(Parse({"a.yaml", "--rounds", "9", "--root", "n1"}), std::nullopt) << err_.str();
   EXPECT_EQ(rounds_, 9);
   EXPECT_EQ(key_, "own.key") << "a flag that is there excludes it";
-  variables["ROUNDS"] = "many";
+  EXPECT_FALSE(is_dry);
+  variables["BANYAN_DRY_RUN"] = "yes";
+  EXPECT_EQ(Parse({"a.yaml"}), std::nullopt) << err_.str();
+  EXPECT_TRUE(is_dry);
+  variables["BANYAN_DRY_RUN"] = "perhaps";
   EXPECT_EQ(Parse({"a.yaml"}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("banyan try: ROUNDS: expected a whole number"));
+  EXPECT_THAT(err_.str(), HasSubstr("banyan try: BANYAN_DRY_RUN: expected 1 or 0, got 'perhaps'"));
+  variables["BANYAN_ROUNDS"] = "many";
+  EXPECT_EQ(Parse({"a.yaml"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("banyan try: BANYAN_ROUNDS: expected a whole number"));
   EXPECT_EQ(Parse({"--help"}), kExitSuccess);
   CommandLine::SetEnvironment(nullptr);
+}
+
+TEST_F(CommandLineTest, FlagsThatAreTypedMostHaveALetter) {
+  EXPECT_EQ(Parse({"-j", "a.yaml", "-k", "my.key", "-p", "star"}), std::nullopt) << err_.str();
+  EXPECT_TRUE(json_);
+  EXPECT_EQ(key_, "my.key");
+  EXPECT_EQ(planner_, "star");
+  EXPECT_THAT(line_.Help(), HasSubstr("\n  -k, --key FILE "));
+  EXPECT_EQ(Parse({"a.yaml", "-k"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--key needs a value: FILE"));
+  EXPECT_EQ(Parse({"a.yaml", "-k", "my.key", "--key", "other.key"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--key is there twice"));
+}
+
+TEST_F(CommandLineTest, AFormerNameIsTakenWithAWarning) {
+  line_.FormerName("rounds", "turns");
+  EXPECT_EQ(Parse({"a.yaml", "--turns=7"}), std::nullopt);
+  EXPECT_EQ(rounds_, 7);
+  EXPECT_EQ(err_.str(), "banyan try: --turns is now --rounds\n");
+  EXPECT_EQ(Parse({"a.yaml", "--turns=7", "--rounds=8"}), kExitUsage);
+  EXPECT_THAT(line_.Help(), ::testing::Not(HasSubstr("turns")));
 }
 
 TEST_F(CommandLineTest, TwoDashesEndTheFlags) {
@@ -182,7 +210,7 @@ TEST_F(CommandLineTest, UsageErrors) {
       {{"a", "b"}, "unexpected argument 'b'"},
       {{"a", "\xe2\x80\x94-json"}, "-json'; flags begin with two hyphens, --"},
       {{"a", "--jsn"}, "unknown flag --jsn; did you mean '--json'?"},
-      {{"a", "-j"}, "unknown flag -j"},
+      {{"a", "-s"}, "unknown flag -s"},
       {{"a", "--rounds"}, "--rounds needs a value: N"},
       {{"a", "--rounds=x"}, "--rounds: expected a whole number from 1 to 100, got 'x'"},
       {{"a", "--rounds", "0"}, "got '0'"},

@@ -16,6 +16,12 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
     return kExitUsage;
   }
   const std::string& name = arguments.front();
+  if (name == kDescribe) {
+    for (const Command& command : commands_) {
+      if (!command.is_hidden) out << command.name << "\t\t" << command.description << "\n";
+    }
+    return kExitSuccess;
+  }
   const bool asks_help = name == "--help" || name == "-h" || name == "help";
   if (name == "--version" || name == "version") {
     out << VersionText();
@@ -39,15 +45,30 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
 }
 
 std::string CommandTable::Help() const {
-  std::vector<std::pair<std::string, std::string>> rows;
+  size_t width = 0;
+  for (const Command& command : commands_) width = std::max(width, command.is_hidden ? 0 : command.name.size());
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>> groups;
   for (const Command& command : commands_) {
-    if (!command.is_hidden) rows.emplace_back(command.name, command.description);
+    if (command.is_hidden) continue;
+    if (groups.empty() || groups.back().first != command.group) groups.push_back({command.group, {}});
+    const std::string padding(width - command.name.size(), ' ');
+    groups.back().second.emplace_back(command.name + padding, command.description);
+  }
+  std::string tables;
+  for (const auto& [group, rows] : groups) {
+    absl::StrAppend(&tables, tables.empty() ? "" : "\n", group.empty() ? "" : group + ":\n", HelpTable(rows));
   }
   const std::string more = absl::StrCat(name_, " help COMMAND, or ", name_,
                                         " COMMAND --help, tells the arguments of each, with an example; ", name_,
                                         " --version which version this is.");
-  return absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", Wrap(description_, 0, 0), "\n\n", HelpTable(rows),
-                      "\n", Wrap(more, 0, 0), "\n");
+  const std::string codes = groups.size() > 1 ? absl::StrCat("\n", Wrap(kExitCodes, 0, 0), "\n") : "";
+  return absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", Wrap(description_, 0, 0), "\n\n", tables, "\n",
+                      Wrap(more, 0, 0), "\n", codes);
+}
+
+std::vector<Command> InGroup(const std::string& group, std::vector<Command> commands) {
+  for (Command& command : commands) command.group = group;
+  return commands;
 }
 
 }  // namespace banyan

@@ -18,6 +18,7 @@ struct Command {
   // Takes what comes after the name and returns the exit code: 0 success, 1 failure, 2 usage.
   std::function<int(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err)> run;
   bool is_hidden = false;  // help does not list it: what it needs is not here
+  std::string group = {};  // under which help lists it
 };
 
 class CommandTable {
@@ -26,8 +27,10 @@ class CommandTable {
   CommandTable(std::string name, std::string description, std::vector<Command> commands)
       : name_(std::move(name)), description_(std::move(description)), commands_(std::move(commands)) {}
 
-  // Runs the command that the first argument names and returns its exit code; 2 when it names none.
+  // Runs the command that the first argument names and returns its exit code; 2 when it names none. Asked to describe
+  // itself it prints each command with its description, for completion.
   int Run(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
+  // Lists commands of a group below each other.
   std::string Help() const;
 
  private:
@@ -40,6 +43,9 @@ class CommandTable {
 // job is run and broken with (job_commands.cc), which is built in less time. `state_home` is where this user's programs
 // keep state; empty when nothing says so.
 std::vector<Command> ProgramCommands(const std::string& state_home);
+
+// Returns `commands`, each in the group.
+std::vector<Command> InGroup(const std::string& group, std::vector<Command> commands);
 
 }  // namespace banyan
 

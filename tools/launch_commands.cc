@@ -232,15 +232,16 @@ absl::StatusOr<int> RunLocal(const LocalFlags& flags, std::ostream& out) {
   out << "banyan: " << flags.sites << " sites on this machine; watch them by\nbanyan:   banyan status --watch "
       << "--scheduler " << ports->Address(0) << " --key " << key_of(kObserverKeyOwner)
       << "\nbanyan:   http://127.0.0.1:" << ports->ports().back() << std::endl;
-  absl::Status status =
-      launch.StartScheduler({*banyan, "scheduler", *overlay, "--state-dir", (*directory)->File("scheduler"), "--key",
-                             key_of(kSchedulerKeyOwner), "--log-level", flags.log_level});
+  const std::string alone = absl::StrCat(kNoVariables, "=1");
+  absl::Status status = launch.StartScheduler({"/usr/bin/env", alone, *banyan, "scheduler", *overlay, "--state-dir",
+                                               (*directory)->File("scheduler"), "--key", key_of(kSchedulerKeyOwner),
+                                               "--log-level", flags.log_level});
   for (int index = 1; index <= flags.sites; ++index) {
     const std::string site = absl::StrCat("n", index);
     const std::string socket = SocketOf(**directory, site);
     status.Update(launch.StartNode(
-        site, {*banyan, "node", "--name", site, "--scheduler", ports->Address(0), "--listen", ports->Address(index),
-               "--attach", socket, "--key", key_of(site), "--log-level", flags.log_level}));
+        site, {"/usr/bin/env", alone, *banyan, "node", "--name", site, "--scheduler", ports->Address(0), "--listen",
+               ports->Address(index), "--attach", socket, "--key", key_of(site), "--log-level", flags.log_level}));
     status.Update(StartTraining(launch, site, socket, flags.workers, flags.program, site_ports));
   }
   if (!status.ok()) return status;
@@ -361,7 +362,6 @@ int RunCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
                    "banyan run job.yaml --name n1 -- python3 train.py");
   line.Positional("OVERLAY.yaml", "the job's overlay", &flags.overlay);
   line.Text("name", "NAME", "this site's node in the overlay; default: $BANYAN_NAME", &flags.name);
-  line.OrVariable("name", "BANYAN_NAME");
   line.Integer(
       "workers", "W",
       "training processes, with the variables of torchrun (default: as the overlay says, or 1); torchrun is one", 1,

@@ -17,6 +17,7 @@
 #include "runtime/chunk_heap.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
+#include "tools/completion.h"
 #include "tools/terminal/main_support.h"
 
 namespace {
@@ -36,8 +37,11 @@ std::string StateHome() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
 }
 
-// The value of an environment variable; empty when it is not set.
+// The value of an environment variable; empty when it is not set. Daemons of `banyan local` are told all by flags.
 std::string Environment(const std::string& name) {
+  constexpr char kOurs[] = "BANYAN_";
+  const bool is_flag = name.rfind(kOurs, 0) == 0;
+  if (is_flag && std::getenv(banyan::kNoVariables) != nullptr) return "";
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
 }
@@ -72,7 +76,7 @@ int main(int argc, char** argv) {
   banyan::KeepChunksInHeap(/*is_shared=*/RunsDaemon(arguments));
   const banyan::CommandTable commands("banyan",
                                       "Trains one model in many data centres over a slow, uneven, changing network.",
-                                      banyan::ProgramCommands(StateHome()));
+                                      banyan::WithCompletion(banyan::ProgramCommands(StateHome())));
   const int code = commands.Run(arguments, std::cout, std::cerr);
   return RunsDaemon(arguments) ? code : banyan::FinishOutput(code, "banyan", std::cerr);
 }

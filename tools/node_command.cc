@@ -78,7 +78,6 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
           std::string(kDaemonExitCodes),
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay; default: $BANYAN_NAME", &flags.name);
-  line.OrVariable("name", "BANYAN_NAME");
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kNode);
   line.Text("listen", "ADDRESS",

@@ -65,7 +65,7 @@ absl::StatusOr<OperatorReply> GiveOrder(const OrderFlags& flags, Message order) 
 // Gives the order and shows the answer. Returns the exit code.
 int RunOrder(const CommandLine& line, const OrderFlags& flags, Message order, std::ostream& out, std::ostream& err) {
   const absl::StatusOr<OperatorReply> reply = GiveOrder(flags, std::move(order));
-  if (!reply.ok()) return line.Failure(reply.status(), err);
+  if (!reply.ok()) return line.SchedulerFailure(reply.status(), err);
   if (flags.json) {
     JsonWriter json;
     json.BeginObject().Name("accepted").Boolean(reply->accepted).Name("text").String(reply->text).EndObject();

@@ -86,7 +86,7 @@ TEST_F(ReconfigureCommandTest, SaysThatNobodyAnswers) {
   absl::StatusOr<PortReservation> port = PortReservation::Take(1);
   ASSERT_TRUE(port.ok()) << port.status();
   const std::string path = File(absl::StrCat("scheduler: {address: tcp://h:3}\n", kNodes));
-  EXPECT_EQ(Run({path, "--scheduler", port->Address(0), "--timeout", "0.2"}), 1);
+  EXPECT_EQ(Run({path, "--scheduler", port->Address(0), "--timeout", "0.2"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("within 200ms"));
 }
 

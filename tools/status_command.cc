@@ -178,7 +178,7 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   if (!schedulers.ok()) return line.UsageError(schedulers.status().message(), err);
   const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out, err);
   if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
-  return line.Failure(has_failed.status(), err);
+  return line.SchedulerFailure(has_failed.status(), err);
 }
 
 }  // namespace banyan

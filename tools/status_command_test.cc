@@ -81,7 +81,7 @@ TEST_F(StatusCommandTest, SaysThatTheSchedulerIsOfAnotherVersion) {
 TEST_F(StatusCommandTest, SaysThatNobodyAnswers) {
   absl::StatusOr<PortReservation> port = PortReservation::Take(1);
   ASSERT_TRUE(port.ok()) << port.status();
-  EXPECT_EQ(Run({"--scheduler", port->Address(0), "--timeout", "0.2"}), 1);
+  EXPECT_EQ(Run({"--scheduler", port->Address(0), "--timeout", "0.2"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("within 200ms"));
 }
 

@@ -73,7 +73,7 @@ TEST_F(StopCommandTest, SaysWhyItIsRefused) {
 TEST_F(StopCommandTest, SaysThatNobodyAnswers) {
   absl::StatusOr<PortReservation> port = PortReservation::Take(1);
   ASSERT_TRUE(port.ok()) << port.status();
-  EXPECT_EQ(Run(StopCommand, {"--scheduler", port->Address(0), "--timeout", "0.2"}), 1);
+  EXPECT_EQ(Run(StopCommand, {"--scheduler", port->Address(0), "--timeout", "0.2"}), 4);
   EXPECT_THAT(err_.str(), HasSubstr("within 200ms"));
 }
 

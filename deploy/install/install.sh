@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is built: install.sh PREFIX COMMAND ARCHIVE FLAGS SHARED, run in the root of the repository. COMMAND is the
 # built program, ARCHIVE the library for C++, FLAGS a file that names what a program has to be linked with besides, and
-# SHARED the library for C, which needs nothing besides.
+# SHARED the library for C, which needs nothing besides. Without ARCHIVE and FLAGS nothing for C++ is installed, and
+# nothing that only holds below PREFIX.
 set -euo pipefail
 
 if (($# != 5)) || [[ "$1" != /* ]]; then
@@ -20,13 +21,8 @@ put() {
 }
 
 put 755 "$prefix/bin" "$command"
-put 644 "$prefix/include/banyan" runtime/c_api/banyan.h runtime/local_node.h runtime/local_updates/local_updates.h \
-  runtime/session/session.h
-# What session.h includes of the repository.
-put 644 "$prefix/include/banyan/core" core/check.h core/data_type.h core/tensor_view.h
-sed -i 's|^#include "core/\(.*\)"|#include <banyan/core/\1>|; s|^#include "runtime/session/\(.*\)"|#include <banyan/\1>|' \
-  "$prefix"/include/banyan/*.h "$prefix"/include/banyan/core/*.h
-put 644 "$prefix/lib" "$archive"
+put 644 "$prefix/include/banyan" runtime/c_api/banyan.h
+install -d "$prefix/lib"
 install -m 644 "$shared" "$prefix/lib/libbanyan.so.1"
 ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"
 put 644 "$prefix/lib/python3/dist-packages/banyan" python/banyan/*.py python/banyan/py.typed
@@ -48,10 +44,31 @@ put 644 "$share/helm/templates" deploy/helm/templates/*.yaml
 put 755 "$share/slurm" deploy/slurm/banyan.sbatch
 put 755 "$share/image" deploy/image/make_image.sh
 
-install -d "$share/systemd" "$prefix/lib/pkgconfig"
+# What shells read by themselves below /usr and /usr/local.
+complete() {
+  install -d "$(dirname "$prefix/share/$2")"
+  "$command" completion "$1" >"$prefix/share/$2"
+  chmod 644 "$prefix/share/$2"
+}
+complete bash bash-completion/completions/banyan
+complete zsh zsh/vendor-completions/_banyan
+complete fish fish/vendor_completions.d/banyan.fish
+
+install -d "$share/systemd"
+put 644 "$share/systemd" deploy/systemd/node.env.example
 for unit in deploy/systemd/*.service; do
   sed "s|/usr/bin/banyan|$prefix/bin/banyan|" "$unit" >"$share/systemd/${unit##*/}"
 done
+chmod 644 "$share"/systemd/*.service
+if [[ -z "$archive" ]]; then exit 0; fi
+
+put 644 "$prefix/include/banyan" runtime/local_node.h runtime/local_updates/local_updates.h runtime/session/session.h
+# What session.h includes of the repository.
+put 644 "$prefix/include/banyan/core" core/check.h core/data_type.h core/tensor_view.h
+sed -i 's|^#include "core/\(.*\)"|#include <banyan/core/\1>|; s|^#include "runtime/session/\(.*\)"|#include <banyan/\1>|' \
+  "$prefix"/include/banyan/*.h "$prefix"/include/banyan/core/*.h
+put 644 "$prefix/lib" "$archive"
+install -d "$prefix/lib/pkgconfig"
 
 # For C++. The archive goes by its file's name, as -lbanyan is the shared library, which has no C++ to offer. All is in
 # Libs, since whoever links with an archive links with what it needs.
@@ -105,5 +122,4 @@ if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
   set(PACKAGE_VERSION_COMPATIBLE TRUE)
 endif()
 EOF
-put 644 "$share/systemd" deploy/systemd/node.env.example
-chmod 644 "$share"/systemd/*.service "$prefix"/lib/pkgconfig/banyan*.pc "$prefix"/lib/cmake/banyan/*.cmake
+chmod 644 "$prefix"/lib/pkgconfig/banyan*.pc "$prefix"/lib/cmake/banyan/*.cmake

@@ -114,11 +114,10 @@ man_pages() {
 }
 
 # --- banyan: the command, units, samples ---
-take banyan bin/banyan share/banyan
+take banyan bin/banyan share/banyan share/bash-completion share/fish share/zsh
 strip --strip-unneeded "$work/banyan/usr/bin/banyan" 2>/dev/null || true
-mkdir -p "$work/banyan/usr/lib/systemd" "$work/banyan/etc/banyan" "$work/banyan/usr/share/bash-completion/completions"
+mkdir -p "$work/banyan/usr/lib/systemd" "$work/banyan/etc/banyan"
 mv "$work/banyan/usr/share/banyan/systemd" "$work/banyan/usr/lib/systemd/system"
-install -m 644 "$here/banyan.completion" "$work/banyan/usr/share/bash-completion/completions/banyan"
 man_pages "$tree/usr/bin/banyan" "$work/banyan/usr/share/man/man1"
 mkdir -p "$work/banyan/DEBIAN"
 install -m 755 "$here/postinst" "$here/prerm" "$here/postrm" "$work/banyan/DEBIAN/"

@@ -56,9 +56,9 @@ IMPURE_LIBRARIES = "zmq torch gloo".split()
 
 # Flags of other programs that pages and errors name without them, and lines that are about another program.
 FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device hostfile map-by mca".split()
-FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|mpirun|systemctl|ip|apt-get|perf) ")
+FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|tar|mpirun|systemctl|ip|apt-get|perf) ")
 # Commands of the script ./banyan, and a flag that it adds to one of the program.
-SCRIPT_COMMANDS = "build fuzz install package test try wheel".split()
+SCRIPT_COMMANDS = "build dist fuzz install package test try wheel".split()
 SCRIPT_FLAGS = {"demo": ["torch"]}
 
 CPP = (".h", ".cc", ".cu", ".cuh")
@@ -231,7 +231,7 @@ def declared_words(files):
     command_line = re.compile(r'"banyan ([a-z][a-z-]*)( [a-z][a-z-]*)?",')
     flag = re.compile(r"(?:Switch|Text|Choice|Integer|Number|Custom|Repeated|Time|Megabytes|Rate|Add[A-Z][A-Za-z]*)"
                       r'\(\s*"([a-z][a-z0-9-]*)"')
-    flags, shared = set(), {"help", "version"}  # shared are those of files that several commands use
+    flags, shared = set(), {"describe", "help", "version"}  # shared are those of files that several commands use
     flags_of = collections.defaultdict(set, {name: set(own) for name, own in SCRIPT_FLAGS.items()})
     commands, keys = {"help", "version", *SCRIPT_COMMANDS}, set()
     for path, text in files.items():

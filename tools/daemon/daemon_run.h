@@ -45,7 +45,6 @@ inline constexpr char kDaemonExitCodes[] =
     "Exit codes: 0 the job is over: done, or ended by `banyan stop`; 1 the job failed, or an error; 2 wrong flags;\n"
     "3 the scheduler's state is that of a job that is over already, and --another was not given;\n"
     "128 and the signal's number when asked to end: 143 SIGTERM, 130 Ctrl-C, 129 the end of the terminal.";
-inline constexpr int kExitJobIsOver = 3;
 // Returns the exit code of a daemon that has run until `status`.
 int DaemonExitCode(const absl::Status& status, const StopSignals& signals);
 

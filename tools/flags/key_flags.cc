@@ -20,8 +20,8 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
             &file_);
   if (use == Use::kCommand) {
     owners_ = {"operator", "observer"};
-  } else {
-    line.OrVariable("key", "BANYAN_KEY");
+    // There it is the key of a node.
+    line.WithoutVariable("key");
   }
   if (use != Use::kScheduler) {
     line.Text("scheduler-key", "KEYS",

@@ -14,7 +14,6 @@ void AddSchedulerFlag(CommandLine& line, absl::string_view otherwise, std::strin
                 *addresses = std::string(text);
                 return ParseConnectAddresses(*addresses).status();
               });
-  line.OrVariable("scheduler", "BANYAN_SCHEDULER");
 }
 
 absl::StatusOr<std::vector<std::string>> ReadSchedulerFlag(const std::string& addresses) {

@@ -21,7 +21,7 @@ absl::Status WriteRecordsFile(const std::string& path, const std::string& name, 
   file << EncodeRecords({name, node, std::move(records)});
   file.close();
   if (file.good()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("cannot write ", path, ": ", std::strerror(errno)));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path));
 }
 
 absl::StatusOr<NodeRecords> ReadRecordsFile(const std::string& path) {

@@ -154,7 +154,7 @@ absl::Status RunOnJob(const TraceFlags& flags, std::ostream& out) {
     out << "without " << missing.node << ": " << missing.reason << "\n";
   }
   if (gathered->records.empty()) {
-    return absl::UnavailableError("no node has sent what it noted, and nothing was written");
+    return absl::FailedPreconditionError("no node has sent what it noted, and nothing was written");
   }
   const JobTrace trace = MakeJobTrace(gathered->records, std::move(gathered->names));
   if (absl::Status status = Write(flags, trace, out); !status.ok()) return status;
@@ -176,7 +176,7 @@ int TraceCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   }
   absl::Status status = CheckWritable(flags.target);
   if (status.ok()) status = flags.records.empty() ? RunOnJob(flags, out) : RunOnFiles(flags, out);
-  return status.ok() ? kExitSuccess : line.Failure(status, err);
+  return status.ok() ? kExitSuccess : line.SchedulerFailure(status, err);
 }
 
 }  // namespace banyan

@@ -127,7 +127,7 @@ absl::Status RecordingWriter::Write(const std::string& line) {
 }
 
 absl::Status RecordingWriter::CannotWrite() const {
-  return absl::UnavailableError(absl::StrCat("cannot write ", path_, ": ", std::strerror(errno)));
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot write ", path_));
 }
 
 // --- who reads them ---

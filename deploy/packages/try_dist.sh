@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Tries the tarball and the wheel as their readers would: try_dist.sh FOLDER, as root of a minimal system with Python and
+# zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/python.md and python/tests.
+# An ordinary user installs them, runs the package's tests that need no torch, and follows README.md from the overlay to
+# the status in bash and in zsh, with addresses of this machine.
+set -euo pipefail
+folder="$1"
+
+say() { echo "try_dist: $*"; }
+
+fail() {
+  say "$@" >&2
+  tail -n 20 /home/reader/*.log >&2 || true
+  exit 1
+}
+
+install -d -o 12345 -g 12345 /home/reader
+cd /home/reader
+# as_reader SHELL COMMAND: runs it as a user without any rights.
+as_reader() {
+  setpriv --reuid=12345 --regid=12345 --clear-groups \
+    env -i HOME=/home/reader PATH=/home/reader/venv/bin:/home/reader/banyan/bin:/usr/bin:/bin LC_ALL=C.UTF-8 "$1" -c "$2"
+}
+
+say "installing $(. /etc/os-release && echo "$PRETTY_NAME"): $(ls "$folder" | tr '\n' ' ')"
+as_reader bash "mkdir banyan && tar -xf '$folder'/banyan-*.tar.gz -C banyan --strip-components=1"
+as_reader bash "python3 -m venv venv && venv/bin/pip install --quiet --no-index '$folder'/banyan_train-*.whl" >pip.log 2>&1 ||
+  fail "expected pip to install the wheel"
+for command in banyan/bin/banyan venv/bin/banyan; do
+  as_reader bash "$command plan ~/banyan/share/banyan/topologies/internet2.yaml" | grep -q 'predicted rate' ||
+    fail "expected $command to plan a sample"
+done
+[[ "$(as_reader bash 'python3 -c "import banyan; print(banyan.__version__, banyan.__file__)"')" == *\ /home/reader/venv/* ]] ||
+  fail "expected the package of the wheel"
+
+say "the package's tests"
+for test in core_test launch_test traps_test; do
+  as_reader bash "cd '$folder' && BANYAN_COMMAND=/home/reader/venv/bin/banyan PYTHONDONTWRITEBYTECODE=1 \
+    PYTHONPATH=python/tests python3 -m unittest $test" >"$test.log" 2>&1 || fail "expected python/tests/$test.py to pass"
+  say "$test: $(tail -n 1 "$test.log")"
+done
+
+# shown COMMAND: the line of README.md that begins so, without its comment, with addresses of this machine.
+shown() {
+  sed -nE "s/^ *(banyan $1 .*[^ ]) *(  #.*)?\$/\1/p" "$folder/README.md" | sed -E 's/ +#.*//' | head -n 1 | local_addresses
+}
+local_addresses() { sed -E 's/10\.0\.0\.1/127.0.0.1/g; s/10\.0\.1\.1/127.0.0.2/g; s/10\.0\.2\.1/127.0.0.3/g'; }
+
+cat >train.py <<'END'
+import array, os
+import banyan
+job = banyan.join()
+job.init("w", array.array("f", [0, 0]))
+print("mean", *job.all_reduce("w", array.array("f", [1, 2])))
+# All go on until each has seen that the status was shown.
+while job.all_reduce("w", array.array("f", [0, float(os.path.exists("seen"))]))[1] < 1: pass
+job.close()
+END
+
+for shell in bash zsh; do
+  say "README.md in $shell"
+  rm -rf job && install -d -o 12345 -g 12345 job && cp train.py job/
+  awk '/^ *```yaml$/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$folder/README.md" | local_addresses \
+    >job/overlay.yaml
+  as_reader "$shell" "cd job && $(shown keygen)" >keys.log 2>&1 || fail "expected keys of '$(shown keygen)'"
+  as_reader "$shell" "cd job && exec $(shown scheduler)" >scheduler.log 2>&1 &
+  started=($!)
+  run="$(shown run)"
+  for site in n1 n2; do
+    as_reader "$shell" "cd job && exec ${run//n1/$site}" >"$site.log" 2>&1 &
+    started+=($!)
+  done
+  for site in n1 n2; do
+    for ((tries = 0; tries < 600; ++tries)); do
+      if grep -q "mean 1.0 2.0" "$site.log"; then break; fi
+      sleep 0.1
+    done
+    grep -q "mean 1.0 2.0" "$site.log" || fail "expected the mean at $site of '$run'"
+  done
+  status="$(shown status)"
+  as_reader "$shell" "cd job && ${status% --watch}" >status.log 2>&1 || fail "expected a status of '$status'"
+  grep -q ': running' status.log || fail "expected a job that runs"
+  touch job/seen
+  for process in "${started[@]}"; do wait "$process" || fail "expected all to end well with the job, got $?"; done
+  # What is left of it would be a job that is over.
+  rm -rf .local
+done
+say "done"
