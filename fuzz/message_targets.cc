@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -10,6 +11,10 @@
 #include "proto/session_codec.h"
 #include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
+#include "runtime/transport/data_port.h"
+#include "runtime/transport/sealed_frames.h"
+#include "runtime/transport/socket_frames.h"
+#include "zmq.hpp"
 
 namespace banyan {
 namespace {
@@ -93,10 +98,46 @@ std::vector<std::string> WorkerReplySeeds() {
   return seeds;
 }
 
+// What comes before a key is proven at a data port, or in its name: messages about tickets, and sealed frames. The
+// first byte says how many frames follow; each has its length in two bytes before it.
+std::string InOneText(const std::vector<zmq::message_t>& frames) {
+  std::string bytes(1, static_cast<char>(frames.size()));
+  for (const zmq::message_t& frame : frames) {
+    Append(&bytes, static_cast<uint16_t>(frame.size()));
+    bytes.append(frame.data<char>(), frame.size());
+  }
+  return bytes;
+}
+
+bool RunDataPort(absl::string_view bytes) {
+  FuzzInput input(bytes);
+  std::vector<zmq::message_t> frames(input.Take<uint8_t>());
+  for (zmq::message_t& frame : frames) {
+    const absl::string_view text = input.TakeBytes(input.Take<uint16_t>());
+    frame = zmq::message_t(text.data(), text.size());
+  }
+  const absl::StatusOr<std::optional<DataTicket>> ticket = ReadTicketAnswer(frames);
+  if (ticket.ok()) BANYAN_CHECK(*ReadTicketAnswer(TicketAnswer(*ticket)) == *ticket);
+  const bool is_request = ReadTicketRequest(frames).ok();
+  FrameOpener opener(Aead::kChaCha20Poly1305, AeadKey{});
+  const bool opens = !frames.empty() && opener.Open(frames).ok();
+  return ticket.ok() || is_request || opens;
+}
+
+std::vector<std::string> DataPortSeeds() {
+  FrameSealer sealer(Aead::kChaCha20Poly1305, AeadKey{});
+  std::vector<zmq::message_t> sealed;
+  for (const std::string text : {"header", "payload"}) sealed.emplace_back(text.data(), text.size());
+  sealer.Seal(sealed);
+  return {InOneText(TicketRequest(Aead::kAes256Gcm)), InOneText(TicketAnswer(std::nullopt)),
+          InOneText(TicketAnswer(DataTicket{.port = 7})), InOneText(sealed)};
+}
+
 }  // namespace
 
 std::vector<FuzzTarget> MessageTargets() {
   return {{"wire", RunWire, WireSeeds},
+          {"data-port", RunDataPort, DataPortSeeds},
           {"worker-message", RunWorkerMessage, WorkerMessageSeeds},
           {"worker-reply", RunWorkerReply, WorkerReplySeeds}};
 }

@@ -41,8 +41,8 @@ Description-Content-Type: text/markdown
 # What LIBRARY and COMMAND hold of others, by Debian's packages.
 _INSIDE = (
     "coinor-libclp-dev", "coinor-libcoinutils-dev", "libabsl-dev", "libblas-dev", "libbz2-dev", "liblapack-dev",
-    "libmicrohttpd-dev", "libprotobuf-dev", "libsodium-dev", "libstdc++-12-dev", "libxxhash-dev", "libyaml-cpp-dev",
-    "libzmq3-dev", "zlib1g-dev"
+    "libmicrohttpd-dev", "libprotobuf-dev", "libsodium-dev", "libssl-dev", "libstdc++-12-dev", "libxxhash-dev",
+    "libyaml-cpp-dev", "libzmq3-dev", "zlib1g-dev"
 )
 
 _WHEEL = """Wheel-Version: 1.0

@@ -51,6 +51,7 @@ struct NodeFlags {
   std::string scheduler;
   std::string listen = "tcp://127.0.0.1:0";
   std::string advertise;  // empty: where it listens
+  int64_t data_port = 0;
   std::string attach;
   std::string attach_group;  // empty: the group of the socket's file
   std::string job;
@@ -88,6 +89,9 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
                 flags.advertise = std::string(text);
                 return absl::OkStatus();
               });
+  line.Integer("data-port", "PORT",
+               "with a key: where other nodes send chunks, besides --listen; for firewalls (default 0: a free one)", 0,
+               UINT16_MAX, &flags.data_port);
   line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
   line.Text("attach-group", "GROUP",
             "whose members may attach, besides this user; default: this process's own, or that of the socket's "
@@ -260,6 +264,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   options.bind_address = flags.listen;
   const bool is_secured = security->has_value();
   options.security = *std::move(security);
+  if (is_secured) options.security->data_port = static_cast<uint16_t>(flags.data_port);
   options.worker_socket = flags.attach;
   options.worker_group = flags.attach_group;
   options.memory_limit = FindMemoryLimit();

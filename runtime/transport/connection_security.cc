@@ -16,8 +16,9 @@ bool SetKey(zmq::socket_t& socket, int option, const std::string& key) {
 
 constexpr char kZapAddress[] = "inproc://zeromq.zap.01";
 constexpr char kZapVersion[] = "1.0";
-// Of a question: version, id, domain, address, routing id, mechanism, public key.
+// Of a question: version, id, domain, address, routing id, mechanism, public key (not of those without one).
 constexpr size_t kZapFrames = 7;
+constexpr char kDataPortDomain[] = "banyan data port";
 
 zmq::message_t Frame(absl::string_view text) { return zmq::message_t(text.data(), text.size()); }
 
@@ -46,6 +47,10 @@ bool ConnectionSecurity::MakeClient(zmq::socket_t& socket, const std::string& se
   return SetKey(socket, ZMQ_CURVE_SERVERKEY, server_key);
 }
 
+void ConnectionSecurity::MakeForDataPort(zmq::socket_t& socket) {
+  socket.set(zmq::sockopt::zap_domain, kDataPortDomain);
+}
+
 // ---- ZeroMQ asks ----
 
 std::vector<std::string> ConnectionSecurity::Serve(int most) {
@@ -63,7 +68,10 @@ std::vector<zmq::message_t> ConnectionSecurity::Answer(const ReceivedFrames& que
   const std::vector<zmq::message_t>& frames = question.frames;
   const bool is_whole = frames.size() == kZapFrames && !question.too_many && BytesOf(frames[0]) == kZapVersion;
   const std::string key = is_whole && BytesOf(frames[5]) == "CURVE" ? KeyText(BytesOf(frames[6])) : std::string();
-  const bool admits = !key.empty() && table_.Find(key) != nullptr;
+  // The domain is the listening socket's, and not for who comes to choose.
+  const bool is_for_data_port = frames.size() + 1 == kZapFrames && BytesOf(frames[0]) == kZapVersion &&
+                                BytesOf(frames[2]) == kDataPortDomain && BytesOf(frames[5]) == "NULL";
+  const bool admits = is_for_data_port || (!key.empty() && table_.Find(key) != nullptr);
   if (!admits) {
     refused.push_back(absl::StrCat("somebody at ", is_whole ? std::string(BytesOf(frames[3])) : "an unknown address",
                                    key.empty() ? " without a key" : absl::StrCat(" with the unlisted key ", key)));

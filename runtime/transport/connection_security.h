@@ -4,7 +4,8 @@
 //
 // Invariants:
 // - Each question of ZeroMQ gets one answer, and what is malformed a refusal.
-// - A listening socket that MakeServer has prepared lets in listed keys alone, nobody before Admit.
+// - A listening socket that MakeServer has prepared lets in listed keys alone, nobody before Admit. Only one that
+//   MakeForDataPort has prepared lets in those without a key.
 // - A connection that MakeClient has prepared comes about with the owner of the key alone.
 #ifndef BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_
 #define BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_
@@ -43,6 +44,9 @@ class ConnectionSecurity {
   // Prepares a socket before it connects to the owner of `server_key`. Returns false, and the socket is not to be used,
   // where that is no key: others have told it.
   bool MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
+  // Prepares a socket of either end of a connection to a data port, which asks for tickets itself: ZeroMQ lets
+  // everybody in and encrypts nothing.
+  static void MakeForDataPort(zmq::socket_t& socket);
   // Answers at most so many who want to come in, and returns whom it refuses, in words.
   std::vector<std::string> Serve(int most);
 

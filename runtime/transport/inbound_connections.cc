@@ -245,7 +245,7 @@ int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ
 
 absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(SocketPoller& poller,
                                                                              const std::string& address,
-                                                                             const SocketLimits& limits,
+                                                                             const SocketLimits& limits, Use use,
                                                                              const ConnectionSecurity* security) {
   const absl::StatusOr<std::vector<TcpEndpoint>> endpoints = LookUpListeners(address);
   if (!endpoints.ok()) {
@@ -255,6 +255,7 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
   try {
     auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
+    if (use == Use::kDataPort) ConnectionSecurity::MakeForDataPort(socket->socket());
     if (security != nullptr) security->MakeServer(socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
     // Who comes back amid a crowd must find a place.
@@ -384,10 +385,25 @@ void InboundConnections::Close(ConnectionId connection, absl::string_view reason
   const SendResult told = Send(connection, frames);
   peers_.at(route).closed = true;
   if (told == SendResult::kSent) {
-    leaving_.push_back({route, now + limits_.linger});
+    Await(route, now);
   } else {
     End(route);
   }
+}
+
+void InboundConnections::Leave(ConnectionId connection, Timestamp now) {
+  if (Exists(connection)) Await(routes_.at(connection), now);
+}
+
+void InboundConnections::Drop(ConnectionId connection) {
+  if (!Exists(connection)) return;
+  const std::string& route = routes_.at(connection);
+  peers_.at(route).closed = true;
+  End(route);
+}
+
+void InboundConnections::Await(const std::string& route, Timestamp now) {
+  leaving_.push_back({route, now + limits_.linger});
   // Whoever comes to be sent away again and again must not have us keep all that do not go.
   for (; leaving_.size() > limits_.most_strangers; leaving_.pop_front()) End(leaving_.front().route);
 }

@@ -110,6 +110,9 @@ class AcceptedSockets {
 
 class InboundConnections {
  public:
+  // Who comes in: anybody, or owners of listed keys where keys are asked for; or anybody to a data port, which asks for
+  // tickets itself.
+  enum class Use { kEverything, kDataPort };
   struct Received {
     ConnectionId connection;
     bool refused = false;  // from a peer that chose its routing id
@@ -123,7 +126,7 @@ class InboundConnections {
   // Listens on all that the address leads to, or with port 0 on the first of it that can be had. Errors name the
   // address and what is wrong with it. A host name is looked up, which may block. `poller` outlives this.
   static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(SocketPoller& poller, const std::string& address,
-                                                                  const SocketLimits& limits,
+                                                                  const SocketLimits& limits, Use use,
                                                                   const ConnectionSecurity* security);
   // `security`, null where keys are not asked for, outlives this.
   InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits,
@@ -153,6 +156,10 @@ class InboundConnections {
   // Tells the opener to go away, for `reason`, after all that was sent before. What comes on it from now on is ignored.
   // An opener that has not gone by the limits' linger loses the connection, and one whose queue is full does at once.
   void Close(ConnectionId connection, absl::string_view reason, Timestamp now);
+  // The opener is about to go. If it has not by the limits' linger, it loses the connection.
+  void Leave(ConnectionId connection, Timestamp now);
+  // Ends the connection without a word. What comes on it from now on is ignored.
+  void Drop(ConnectionId connection);
 
   // When Watch, EndOverdue or HoldBack wants to be called.
   Timestamp next_deadline() const;
@@ -180,6 +187,8 @@ class InboundConnections {
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
   void End(const std::string& route);
+  // Ends the connection when the limits' linger is over.
+  void Await(const std::string& route, Timestamp now);
   // When to look for hoarders and crowds.
   Timestamp LookAt() const;
 

@@ -51,6 +51,7 @@ OutboundConnection::OutboundConnection(const Surroundings& surroundings, Destina
       security_(surroundings.security),
       address_(std::move(destination.address)),
       peer_(std::move(destination.peer)),
+      wants_data_port_(destination.wants_data_port && security_ != nullptr),
       limits_(limits),
       pause_(limits.shortest_pause) {
   Open(now);
@@ -190,6 +191,9 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
 
 void OutboundConnection::Drop() {
   up_ = false;
+  has_asked_for_ticket_ = false;
+  is_seal_broken_ = false;
+  DropSealed();
   refusal_.clear();
   is_reached_ = false;
   connected_ = SocketIdentity();
@@ -201,6 +205,7 @@ void OutboundConnection::Drop() {
 }
 
 OutboundConnection::Change OutboundConnection::Watch() {
+  if (!WatchSealed()) return Change::kLost;
   Change change = Change::kNone;
   while (monitor_) {
     const std::optional<SocketMonitor::Happening> happening = monitor_->Next();
@@ -272,8 +277,125 @@ void OutboundConnection::Retry(Timestamp now) {
   Open(now);
 }
 
-bool OutboundConnection::Receive(ReceivedFrames& received) {
-  return socket_ && socket_->Receive(1 + limits_.max_payload_frames, received);
+SendResult OutboundConnection::Send(std::vector<zmq::message_t>& frames, Timestamp now) {
+  renewal_.OnSend(now, pace_bps_);
+  if (uses_data_port()) {
+    // A new connection has new keys.
+    if (sealed_->sealer.is_used_up()) return SendResult::kFull;
+    sealed_->sealer.Seal(frames);
+    return sealed_->socket.Send(frames);
+  }
+  const SendResult sent = socket_->Send(frames);
+  // Behind the first message, by which the other end knows the connection before anything comes by the port.
+  if (sent == SendResult::kSent && wants_data_port_ && !std::exchange(has_asked_for_ticket_, true)) {
+    std::vector<zmq::message_t> request = TicketRequest(FastestAead());
+    socket_->Send(request);
+  }
+  return sent;
+}
+
+bool OutboundConnection::Receive(ReceivedFrames& received, Timestamp now) {
+  const size_t most_frames = 1 + limits_.max_payload_frames;
+  while (sealed_ != nullptr && sealed_->socket.Receive(most_frames, received)) {
+    if (TakeSealed(received)) return true;
+  }
+  while (socket_ && socket_->Receive(most_frames, received)) {
+    if (!has_asked_for_ticket_ || !IsAboutTickets(received.frames)) return true;
+    const absl::StatusOr<std::optional<DataTicket>> ticket = ReadTicketAnswer(received.frames);
+    // The caller rejects what makes no sense.
+    if (!ticket.ok()) return true;
+    if (ticket->has_value()) OpenSealed(**ticket, now);
+  }
+  return false;
+}
+
+// ---- the way by the data port ----
+
+OutboundConnection::SealedConnection::SealedConnection(SocketPoller& poller, const SocketLimits& limits,
+                                                       const TcpEndpoint& to, const DataTicket& ticket, Timestamp now)
+    : endpoint(to),
+      token(ticket.token),
+      opened_at(now),
+      sealer(ticket.aead, ticket.to_acceptor),
+      opener(ticket.aead, ticket.to_opener),
+      socket(poller, zmq::socket_type::dealer),
+      monitor(poller, socket.socket(), kWatched) {
+  SocketLimits wider = limits;
+  wider.max_frame_bytes += kAeadTagBytes;
+  ApplyLimits(wider, socket.socket());
+  ConnectionSecurity::MakeForDataPort(socket.socket());
+  socket.socket().set(zmq::sockopt::ipv6, endpoint.is_ipv6);
+  socket.socket().set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+  socket.socket().connect(endpoint.Address());
+}
+
+void OutboundConnection::OpenSealed(const DataTicket& ticket, Timestamp now) {
+  if (sealed_ != nullptr) return;
+  TcpEndpoint endpoint = endpoints_[attempts_ % endpoints_.size()];
+  endpoint.port = absl::StrCat(ticket.port);
+  try {
+    sealed_ = std::make_unique<SealedConnection>(poller_, limits_, endpoint, ticket, now);
+  } catch (const zmq::error_t& error) {
+    fallback_ = HasDescriptorLeft() ? error.what() : NoDescriptor();
+  }
+}
+
+bool OutboundConnection::WatchSealed() {
+  if (is_seal_broken_) return false;
+  while (sealed_ != nullptr) {
+    const std::optional<SocketMonitor::Happening> happening = sealed_->monitor.Next();
+    if (!happening) break;
+    if ((happening->event & kLosses) != 0) {
+      sealed_->socket.OnReadable();
+      if (sealed_->is_up) return false;
+      fallback_ = "it cannot be reached";
+    } else if (happening->event == ZMQ_EVENT_CONNECTED) {
+      sealed_->connected = SocketIdentity(happening->value);
+    } else {
+      std::vector<zmq::message_t> hello = DataHello(sealed_->token, sealed_->sealer);
+      sealed_->socket.Send(hello);
+    }
+    if (!fallback_.empty()) return true;
+  }
+  return true;
+}
+
+bool OutboundConnection::TakeSealed(ReceivedFrames& received) {
+  if (sealed_->is_up) {
+    is_seal_broken_ = received.too_many || !sealed_->opener.Open(received.frames).ok();
+    return !is_seal_broken_;
+  }
+  if (!ReadDataWelcome(received.frames, sealed_->opener).ok()) {
+    fallback_ = "somebody else listens there";
+    return false;
+  }
+  sealed_->is_up = true;
+  // What is sent from now on goes there: its pace and its congestion are that connection's.
+  connected_ = sealed_->connected;
+  const int fd = connected_.Descriptor();
+  if (fd >= 0) renewal_.Watch(fd, sealed_->opened_at);
+  ApplyPace();
+  return false;
+}
+
+void OutboundConnection::DropSealed() {
+  if (sealed_ != nullptr) sealed_->socket.socket().set(zmq::sockopt::linger, 0);
+  sealed_.reset();
+}
+
+std::string OutboundConnection::TakeFallback(Timestamp now) {
+  if (sealed_ != nullptr && !sealed_->is_up && fallback_.empty() &&
+      now - sealed_->opened_at > limits_.connect_timeout) {
+    fallback_ = absl::StrCat("no answer for more than ", absl::FormatDuration(limits_.connect_timeout));
+  }
+  if (fallback_.empty()) return "";
+  std::string told = absl::StrCat(
+      sealed_ == nullptr ? "the data port of " : absl::StrCat(sealed_->endpoint.Address(), ", the data port of "),
+      peer_.empty() ? address_ : peer_, ": ", std::exchange(fallback_, std::string()),
+      "; chunks go encrypted by ZeroMQ instead, which takes some times as long. Let that port through, or choose it by "
+      "--data-port");
+  DropSealed();
+  return told;
 }
 
 }  // namespace banyan

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@
 #include "core/time.h"
 #include "runtime/transport/congestion_control.h"
 #include "runtime/transport/connection_security.h"
+#include "runtime/transport/data_port.h"
 #include "runtime/transport/dialler.h"
 #include "runtime/transport/polled_socket.h"
+#include "runtime/transport/sealed_frames.h"
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_monitor.h"
@@ -63,7 +66,8 @@ class OutboundConnection {
   };
   struct Destination {
     std::string address;
-    std::string peer;  // the node's name; empty for a scheduler
+    std::string peer;              // the node's name; empty for a scheduler
+    bool wants_data_port = false;  // with keys: asks for a ticket, and sends by that port once it can
   };
 
   // Starts to connect.
@@ -95,13 +99,39 @@ class OutboundConnection {
 
   bool up() const { return up_; }
   // REQUIRES: up().
-  SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now) {
-    renewal_.OnSend(now, pace_bps_);
-    return socket_->Send(frames);
-  }
-  bool Receive(ReceivedFrames& received);
+  SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now);
+  bool Receive(ReceivedFrames& received, Timestamp now);
+
+  // Returns whether what is sent goes to the other end's data port.
+  bool uses_data_port() const { return sealed_ != nullptr && sealed_->is_up; }
+  // Returns why it does not, where that was wanted and has failed since the last call.
+  std::string TakeFallback(Timestamp now);
 
  private:
+  // The connection to a data port, beside the one that the ticket came on.
+  struct SealedConnection {
+    // Starts to connect. Throws zmq::error_t when the process has no socket left.
+    SealedConnection(SocketPoller& poller, const SocketLimits& limits, const TcpEndpoint& endpoint,
+                     const DataTicket& ticket, Timestamp now);
+
+    const TcpEndpoint endpoint;
+    const DataTicket::Token token;
+    const Timestamp opened_at;
+    FrameSealer sealer;
+    FrameOpener opener;
+    PolledSocket socket;
+    SocketMonitor monitor;  // destroyed before the socket
+    SocketIdentity connected;
+    bool is_up = false;  // the other end has welcomed
+  };
+
+  void OpenSealed(const DataTicket& ticket, Timestamp now);
+  // Reads what its monitor has seen. Returns false when a connection is lost that was up.
+  bool WatchSealed();
+  // Takes a message that came by it. Returns whether it is one for the core.
+  bool TakeSealed(ReceivedFrames& received);
+  // From now on everything goes the other way.
+  void DropSealed();
   void Open(Timestamp now);
   // Goes on with an attempt when the host has been looked up.
   void LookForEndpoints(Timestamp now);
@@ -125,6 +155,7 @@ class OutboundConnection {
   const ConnectionSecurity* const security_;
   const std::string address_;
   const std::string peer_;
+  const bool wants_data_port_;
   const SocketLimits limits_;
   std::vector<TcpEndpoint> endpoints_;  // that it leads to
   size_t attempts_ = 0;                 // that have failed
@@ -137,7 +168,11 @@ class OutboundConnection {
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool is_reached_ = false;               // by this attempt, handshake or not
   bool up_ = false;
-  SocketIdentity connected_;  // ZeroMQ owns its descriptor, and tells of its end later than that comes
+  bool has_asked_for_ticket_ = false;         // this socket
+  std::unique_ptr<SealedConnection> sealed_;  // null while everything goes by the socket above
+  bool is_seal_broken_ = false;               // what came by it does not open
+  std::string fallback_;                      // to be told; empty for none
+  SocketIdentity connected_;                  // ZeroMQ owns its descriptor, and tells of its end later than that comes
   CongestionRenewal renewal_;
   double pace_bps_ = std::numeric_limits<double>::infinity();
   Timestamp opened_at_;

@@ -2,6 +2,7 @@
 #ifndef BANYAN_RUNTIME_TRANSPORT_SECURITY_OPTIONS_H_
 #define BANYAN_RUNTIME_TRANSPORT_SECURITY_OPTIONS_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace banyan {
 struct SecurityOptions {
   CurveKeys keys;                           // its own
   std::vector<std::string> scheduler_keys;  // public ones, of which a scheduler that it connects to must have one
+  uint16_t data_port = 0;                   // where nodes take chunks in frames of their own; 0: a free one
 };
 
 // Reads the key file at `path`. `scheduler_keys`, if there are any, count instead of those of the file; they are asked

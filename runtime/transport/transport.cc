@@ -33,7 +33,8 @@ std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payl
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& address, const SocketLimits& limits,
                                                            std::optional<SecurityOptions> security) {
   auto transport = std::make_unique<Transport>(limits, std::move(security));
-  auto inbound = InboundConnections::Bind(transport->poller_, address, limits, transport->security_.get());
+  auto inbound = InboundConnections::Bind(transport->poller_, address, limits, InboundConnections::Use::kEverything,
+                                          transport->security_.get());
   if (!inbound.ok()) return inbound.status();
   transport->inbound_ = *std::move(inbound);
   transport->bound_address_ = transport->inbound_->bound_address();
@@ -41,12 +42,13 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& ad
 }
 
 Transport::Transport(const SocketLimits& limits, std::optional<SecurityOptions> security)
-    : limits_(limits), poller_(kMaxSockets) {
+    : limits_(limits), data_port_number_(security.has_value() ? security->data_port : 0), poller_(kMaxSockets) {
   if (security.has_value()) security_ = std::make_unique<ConnectionSecurity>(poller_, *std::move(security));
 }
 
 Transport::~Transport() {
   outbound_.clear();
+  data_port_.reset();
   inbound_.reset();
   security_.reset();
 }
@@ -55,7 +57,7 @@ void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
   outbound_[connect.connection] = std::make_unique<OutboundConnection>(
       OutboundConnection::Surroundings{&poller_, &dialler_, security_.get()},
-      OutboundConnection::Destination{connect.address, connect.peer}, limits_, now);
+      OutboundConnection::Destination{connect.address, connect.peer, connect.channel == Channel::kData}, limits_, now);
 }
 
 void Transport::Disconnect(const banyan::Disconnect& disconnect, Timestamp now) {
@@ -65,6 +67,7 @@ void Transport::Disconnect(const banyan::Disconnect& disconnect, Timestamp now) 
 void Transport::Close(ConnectionId connection, absl::string_view reason, Timestamp now) {
   outbound_.erase(connection);
   inbound_->Close(connection, reason, now);
+  if (data_port_ != nullptr) data_port_->Close(connection, now);
   counters_.Close(connection);
 }
 
@@ -79,7 +82,13 @@ void Transport::Renew(const banyan::Renew& renew, Timestamp now) {
 void Transport::Admit(std::vector<ListedKey> keys, Timestamp now) {
   if (security_ == nullptr) return;
   security_->Admit(std::move(keys));
-  for (const ConnectionId connection : inbound_->Unlisted()) {
+  std::vector<ConnectionId> unlisted = inbound_->Unlisted();
+  if (data_port_ != nullptr) {
+    for (const ConnectionId left : data_port_->Unlisted(security_->table())) {
+      if (!inbound_->Exists(left)) unlisted.push_back(left);
+    }
+  }
+  for (const ConnectionId connection : unlisted) {
     Close(connection, "its key is not listed any more", now);
     pending_.emplace_back(ConnectionDown{connection});
   }
@@ -96,11 +105,15 @@ void Transport::SetPace(const Pace& pace) {
 }
 
 bool Transport::Exists(ConnectionId connection) const {
-  return connection < kInboundConnection ? outbound_.count(connection) > 0 : inbound_->Exists(connection);
+  if (connection < kInboundConnection) return outbound_.count(connection) > 0;
+  return inbound_->Exists(connection) || (data_port_ != nullptr && data_port_->Has(connection));
 }
 
 SendResult Transport::Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now) {
-  if (connection >= kInboundConnection) return inbound_->Send(connection, frames);
+  if (connection >= kInboundConnection) {
+    const bool goes_by_data_port = data_port_ != nullptr && data_port_->Has(connection);
+    return goes_by_data_port ? data_port_->Send(connection, frames) : inbound_->Send(connection, frames);
+  }
   const auto outbound = outbound_.find(connection);
   if (outbound == outbound_.end() || !outbound->second->up()) return SendResult::kNoRoute;
   return outbound->second->Send(frames, now);
@@ -125,6 +138,7 @@ void Transport::Send(const banyan::Send& send, Timestamp now) {
 
 Timestamp Transport::NextDeadline() const {
   Timestamp next = inbound_->next_deadline();
+  if (data_port_ != nullptr) next = std::min(next, data_port_->next_deadline());
   for (const auto& [id, connection] : outbound_) next = std::min(next, connection->retry_at());
   return next;
 }
@@ -140,13 +154,17 @@ void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
   CollectRefused(events);
   CollectInbound(now, events);
+  CollectFromDataPort(now, events);
   CheckDescriptors(now, events);
 }
 
 void Transport::CheckDescriptors(Timestamp now, std::vector<Event>& events) {
   if (now - descriptors_at_ < kLookAtDescriptorsEvery) return;
   descriptors_at_ = now;
-  const int64_t needed = kOtherDescriptors + kDescriptorsPerConnection * static_cast<int64_t>(outbound_.size());
+  const auto at_data_ports = std::count_if(outbound_.begin(), outbound_.end(),
+                                           [](const auto& connection) { return connection.second->uses_data_port(); });
+  const int64_t needed =
+      kOtherDescriptors + kDescriptorsPerConnection * (static_cast<int64_t>(outbound_.size()) + at_data_ports);
   if (needed > DescriptorLimit() && outbound_.size() > most_told_connections_) {
     most_told_connections_ = outbound_.size();
     Reject(ConnectionId(),
@@ -169,7 +187,7 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
   if (!was_up && connection.up()) events.emplace_back(ConnectionUp{id});
   if (change == OutboundConnection::Change::kLost) return Lose(id, connection, now, events);
   ReceivedFrames received;
-  for (int i = 0; i < kOutboundBatch && connection.Receive(received); ++i) {
+  for (int i = 0; i < kOutboundBatch && connection.Receive(received, now); ++i) {
     // What comes after such a message is not for this process.
     if (!Decode(id, std::move(received), now, events)) return Drop(id, connection, now, events);
   }
@@ -180,11 +198,14 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
   if (std::optional<std::string> failure = connection.TakeFailure()) {
     events.emplace_back(ConnectFailed{id, *std::move(failure)});
   }
+  if (const std::string fallback = connection.TakeFallback(now); !fallback.empty()) {
+    Reject(ConnectionId(), absl::UnavailableError(fallback), events);
+  }
 }
 
 void Transport::Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
   ReceivedFrames received;
-  while (connection.Receive(received) && Decode(id, std::move(received), now, events)) {
+  while (connection.Receive(received, now) && Decode(id, std::move(received), now, events)) {
   }
   Drop(id, connection, now, events);
 }
@@ -213,14 +234,78 @@ void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
     if (received->closed) continue;
     if (received->refused) {
       Reject(received->connection, absl::InvalidArgumentError("a peer must not choose its own routing id"), events);
+    } else if (security_ != nullptr && IsAboutTickets(received->message.frames)) {
+      AnswerAboutTickets(received->connection, received->message.frames, events);
     } else {
       Decode(received->connection, std::move(received->message), now, events);
     }
   }
 }
 
+void Transport::AnswerAboutTickets(ConnectionId connection, const std::vector<zmq::message_t>& frames,
+                                   std::vector<Event>& events) {
+  const absl::StatusOr<Aead> fastest = ReadTicketRequest(frames);
+  const absl::string_view key = inbound_->KeyOf(connection);
+  const ListedKey* const owner = security_->table().Find(key);
+  if (!fastest.ok() || owner == nullptr || owner->role != Role::kNode) {
+    Reject(connection,
+           fastest.ok() ? absl::PermissionDeniedError("only a node gets a ticket to the data port") : fastest.status(),
+           events);
+    return;
+  }
+  if (data_port_ == nullptr) {
+    auto port = DataPort::Listen(poller_, bound_address_, data_port_number_, limits_);
+    if (port.ok()) {
+      data_port_ = *std::move(port);
+    } else {
+      Reject(ConnectionId(),
+             absl::Status(port.status().code(), absl::StrCat("no data port: ", port.status().message())), events);
+    }
+  }
+  std::optional<DataTicket> ticket;
+  if (data_port_ != nullptr) ticket = data_port_->Issue(connection, key, *fastest);
+  std::vector<zmq::message_t> answer = TicketAnswer(ticket);
+  inbound_->Send(connection, answer);
+}
+
+void Transport::CollectFromDataPort(Timestamp now, std::vector<Event>& events) {
+  if (data_port_ == nullptr) return;
+  data_port_->Watch();
+  for (int i = 0; i < kInboundBatch; ++i) {
+    std::optional<DataPort::Received> received = data_port_->Receive();
+    if (!received.has_value()) {
+      for (const ConnectionId lost : data_port_->TakeLost()) {
+        Close(lost, "its connection to the data port is lost", now);
+        events.emplace_back(ConnectionDown{lost});
+      }
+      break;
+    }
+    const ConnectionId connection = received->connection;
+    if (connection == ConnectionId()) continue;
+    if (received->status.ok()) {
+      Decode(connection, std::move(received->message), now, events);
+      continue;
+    }
+    Reject(connection, received->status, events);
+    Close(connection, received->status.message(), now);
+    events.emplace_back(ConnectionDown{connection});
+  }
+  for (int i = data_port_->TakeRefused() + data_port_->EndOverdue(now); i > 0; --i) {
+    Reject(ConnectionId(), absl::PermissionDeniedError("not let in: somebody at the data port who has no ticket"),
+           events);
+  }
+}
+
+absl::string_view Transport::KeyOf(ConnectionId connection) const {
+  const bool is_at_data_port = data_port_ != nullptr && data_port_->Has(connection);
+  return is_at_data_port ? data_port_->KeyOf(connection) : inbound_->KeyOf(connection);
+}
+
 void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
   for (ConnectionId lost : inbound_->TakeLost()) {
+    if (data_port_ != nullptr) data_port_->Leave(lost, now);
+    // It ends with what still comes by the data port.
+    if (data_port_ != nullptr && data_port_->Has(lost)) continue;
     counters_.Close(lost);
     events.emplace_back(ConnectionDown{lost});
   }
@@ -263,7 +348,7 @@ bool Transport::Decode(ConnectionId connection, ReceivedFrames received, Timesta
                   events);
   }
   if (security_ != nullptr && connection >= kInboundConnection) {
-    const absl::Status may = security_->table().Check(inbound_->KeyOf(connection), *message);
+    const absl::Status may = security_->table().Check(KeyOf(connection), *message);
     if (!may.ok()) {
       RefuseAccess(connection, *message, may, now, events);
       return true;

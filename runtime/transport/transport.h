@@ -15,6 +15,7 @@
 #include "protocol/action.h"
 #include "protocol/event.h"
 #include "runtime/transport/connection_security.h"
+#include "runtime/transport/data_port.h"
 #include "runtime/transport/dialler.h"
 #include "runtime/transport/inbound_connections.h"
 #include "runtime/transport/outbound_connection.h"
@@ -29,7 +30,7 @@ namespace banyan {
 class Transport {
  public:
   // What a connection takes that this process opens, and the one that its other end opens back: five for ZeroMQ's
-  // sockets and their signals, one for each TCP connection.
+  // sockets and their signals, one for each TCP connection. The same again where chunks go by a data port.
   static constexpr int64_t kDescriptorsPerConnection = 7;
   // The process itself, its log, its workers.
   static constexpr int64_t kOtherDescriptors = 32;
@@ -59,6 +60,13 @@ class Transport {
   // Nothing when the connection is gone.
   void SetPace(const Pace& pace);
   void Send(const banyan::Send& send, Timestamp now);
+  // Returns whether chunks on a connection that this process has opened go to the other end's data port.
+  bool UsesDataPort(ConnectionId connection) const {
+    const auto outbound = outbound_.find(connection);
+    return outbound != outbound_.end() && outbound->second->uses_data_port();
+  }
+  // Returns the port at which this process takes chunks in sealed frames; 0 before the first node asks.
+  uint16_t data_port() const { return data_port_ == nullptr ? 0 : data_port_->port(); }
   // False once a connection has been closed or lost for good.
   bool Exists(ConnectionId connection) const;
 
@@ -72,6 +80,12 @@ class Transport {
  private:
   Timestamp NextDeadline() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
+  // Answers a request for a ticket to the data port, which it opens for the first one.
+  void AnswerAboutTickets(ConnectionId connection, const std::vector<zmq::message_t>& frames,
+                          std::vector<Event>& events);
+  void CollectFromDataPort(Timestamp now, std::vector<Event>& events);
+  // Returns the key with which the opener of an accepted connection has come in.
+  absl::string_view KeyOf(ConnectionId connection) const;
   // Tells of those who were not let in.
   void CollectRefused(std::vector<Event>& events);
   void CollectInbound(Timestamp now, std::vector<Event>& events);
@@ -93,10 +107,12 @@ class Transport {
   SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
 
   const SocketLimits limits_;
+  const uint16_t data_port_number_;  // 0: any
   SocketPoller poller_;
   Dialler dialler_;
   std::unique_ptr<ConnectionSecurity> security_;  // null: keys are not asked for
   std::unique_ptr<InboundConnections> inbound_;
+  std::unique_ptr<DataPort> data_port_;  // null until somebody asks for a ticket
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
