@@ -810,8 +810,8 @@ class ModelTest(Cases):
                 sync.wait()
         model = Small()
         sync = bt.attach(banyan.solo(), model)
-        loss_of(model.double(), [each.double() for each in batch(0, 0)]).backward()
         with self.assertRaisesRegex(banyan.InvalidArgument, r"of float32, .* got float64; .* before attach\(\)"):
+            loss_of(model.double(), [each.double() for each in batch(0, 0)]).backward()
             sync.wait()
 
     def test_weights_that_are_changed_after_attach(self):
@@ -994,7 +994,7 @@ class CopiesTest(Cases):
                 file = io.BytesIO()
                 torch.save(model, file)
                 file.seek(0)
-                for other in twin, loaded, torch.load(file):
+                for other in twin, loaded, torch.load(file, weights_only=False):
                     for _ in range(2):
                         loss_of(other, batch(step, 7)).backward()
                     torch.optim.SGD(other.parameters(), lr=1.0).step()
@@ -1144,6 +1144,35 @@ class ManyTest(Cases):
             sync.detach()
         sync.wait()
         sync.detach()
+
+
+@unittest.skipUnless(hasattr(torch, "compile"), "torch 2 alone has these")
+class TorchTwoTest(Cases):
+    def test_compiled_at_one_site(self):
+        for whole in False, True:
+            def train(session, number):
+                model = Small()
+                sync = bt.attach(session, model)
+                if number:  # after attach(), also a part of it
+                    run = torch.compile(model, backend="eager") if whole else model
+                    if not whole:
+                        model.last = torch.compile(model.last, backend="eager")
+                else:
+                    run = model
+                return plain_loop(run, sync, lambda step: batch(step, number))
+
+            alone = plain_loop(Small(), Alone(), lambda step: joint_batch(step, range(2)))
+            self.expect_like(on_sites(train), alone)
+
+    def test_an_optimizer_in_hooks_after_gradients_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+        for each in model.parameters():
+            step = torch.optim.SGD([each], lr=0.1).step
+            each.register_post_accumulate_grad_hook(lambda _, step=step: step())
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"this parameter was changed between backward\(\) and wait\(\)"):
+            sync.wait()
 
 
 class InterruptionTest(Cases):

@@ -489,10 +489,14 @@ def _call_around_step(
     """Calls `before` and `after` each step of an optimizer, until what it returns is called."""
     # What wraps an optimizer, as accelerate does, may have the one and not the other.
     if hasattr(optimizer, "register_step_post_hook") and hasattr(optimizer, "_optimizer_step_post_hooks"):
-        handles = [
-            optimizer.register_step_pre_hook(lambda *_: before()), optimizer.register_step_post_hook(lambda *_: after())
-        ]
-        return lambda: [each.remove() for each in handles] and None
+        begin = optimizer.register_step_pre_hook(lambda *_: before())
+        end = optimizer.register_step_post_hook(lambda *_: after())
+
+        def unhook() -> None:
+            begin.remove()
+            end.remove()
+
+        return unhook
     # As the learning rate schedulers of torch do: on this one object, as a method, and marked as theirs where it is.
     step = optimizer.step
     called = [(before, after)]
