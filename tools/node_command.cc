@@ -16,6 +16,7 @@
 #include "core/version.h"
 #include "node/node_core.h"
 #include "posix/process_limits.h"
+#include "posix/service_manager.h"
 #include "posix/stop_signals.h"
 #include "posix/unix_socket.h"
 #include "runtime/compute_pool.h"
@@ -187,6 +188,7 @@ Incarnation NewIncarnation() {
 std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapshot, bool is_insecure) {
   const std::shared_ptr<const NodeSnapshot> latest = snapshot.Get();
   std::vector<MetricFamily> families = latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
+  families.push_back(MakeBuildInfoMetric());
   families.push_back(MakeInsecureMetric(is_insecure));
   return families;
 }
@@ -203,8 +205,9 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> ServeNodeMetrics(const NodeFlags& f
     access.token = [file = flags.token_file] { return ReadTokenFile(file).value_or(""); };
   }
   return ServeMetrics(
-      flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log, {},
-      std::move(access));
+      flags.http, [snapshot, is_insecure] { return CollectReport(*snapshot, is_insecure); }, log,
+      // It reports from when it has joined on.
+      {ReadinessRoute([snapshot] { return snapshot->Get() != nullptr; })}, std::move(access));
 }
 
 // Has the rounds noted that are to be traced.
@@ -258,7 +261,10 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   LatestValue<NodeSnapshot> snapshot;
   RoundRecorder recorder;
   BeginTrace(flags, recorder);
-  const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
+  const LogFunction log = MakeDaemonLog({.process = flags.name,
+                                         .level = flags.log_level,
+                                         .json = flags.log_json,
+                                         .journal = CommandLine::Variable("JOURNAL_STREAM")});
   ProtocolHostOptions options;
   options.name = flags.name;
   options.bind_address = flags.listen;
@@ -289,6 +295,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
     log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
+  NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "READY=1");
   absl::Status ended = RunUntilStopped(
       signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });
   WriteRecords(flags, recorder, log);

@@ -19,6 +19,7 @@
 #include "access/secret_file.h"
 #include "core/version.h"
 #include "posix/process_limits.h"
+#include "posix/service_manager.h"
 #include "posix/stop_signals.h"
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
@@ -227,6 +228,8 @@ absl::StatusOr<Storage> PrepareEtcd(const SchedulerFlags& flags, const OverlayCo
     EtcdRecordStore store(new_client(), overlay.job, LeaderFence(), &leadership, seal);
     return FitsLeader(overlay, store);
   };
+  // So that systemd does not wait for who stands by.
+  NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "READY=1");
   if (absl::Status status = WaitForLeadership(signals, *storage.leadership, log, check); !status.ok()) return status;
   storage.store = std::make_unique<EtcdRecordStore>(new_client(), overlay.job, leadership.fence(), &leadership, seal);
   return storage;
@@ -256,6 +259,7 @@ absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay,
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", job ", overlay.job, " of ", overlay.nodes.size(),
                                     " nodes, listening on ", address));
   out << "scheduler: " << address << std::endl;
+  NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "READY=1");
   return flags.port_file.empty() ? absl::OkStatus() : WritePortFile(flags.port_file, address);
 }
 
@@ -327,7 +331,10 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 // Whoever leads no more stands by again: while etcd is away nobody can lead, and nobody needs to start again.
 absl::Status RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
                           const StopSignals& signals, std::ostream& out) {
-  const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
+  const LogFunction log = MakeDaemonLog({.process = "scheduler",
+                                         .level = flags.log_level,
+                                         .json = flags.log_json,
+                                         .journal = CommandLine::Variable("JOURNAL_STREAM")});
   std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
   while (true) {
     const absl::Status status = LeadOnce(flags, overlay, place, signals, log, listen, out);

@@ -17,6 +17,7 @@ namespace banyan {
 struct HttpContent {
   std::string content_type;
   std::string body;
+  unsigned code = 200;  // of an answer to GET
 };
 
 // What a reader has not seen yet, as server-sent events (WHATWG HTML, section 9.2), each ended by an empty line; empty

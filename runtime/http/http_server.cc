@@ -518,7 +518,7 @@ int HttpServer::Answer(MHD_Connection* connection, const HttpRoute& route, absl:
   }
   if (route.events == nullptr) {
     const HttpContent answer = route.answer();
-    return QueueText(connection, MHD_HTTP_OK, answer.content_type.c_str(), answer.body);
+    return QueueText(connection, answer.code, answer.content_type.c_str(), answer.body);
   }
   constexpr char kEvents[] = "text/event-stream; charset=utf-8";
   if (is_head) return QueueText(connection, MHD_HTTP_OK, kEvents, "");

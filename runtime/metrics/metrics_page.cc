@@ -26,6 +26,17 @@ void AppendSample(const MetricFamily& family, const MetricFamily::Sample& sample
 
 }  // namespace
 
+HttpRoute ReadinessRoute(std::function<bool()> is_ready) {
+  constexpr unsigned kUnavailable = 503;
+  return {.path = "/readyz",
+          .answer =
+              [is_ready = std::move(is_ready)] {
+                return is_ready() ? HttpContent{"text/plain", "ok\n"}
+                                  : HttpContent{"text/plain", "not yet\n", kUnavailable};
+              },
+          .is_for_all = true};
+}
+
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Serve(const std::string& address, Collect collect,
                                                                 std::vector<HttpRoute> more, HttpAccess access) {
   std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(collect)));

@@ -47,6 +47,9 @@ struct MetricFamily {
   friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
 };
 
+// Returns the path /readyz, for all to see whether a process does its work yet: "ok", or 503 and "not yet".
+HttpRoute ReadinessRoute(std::function<bool()> is_ready);
+
 class MetricsPage {
  public:
   // Called on the page's thread.

@@ -62,6 +62,16 @@ TEST(MetricsPageTest, AnswersProbes) {
   EXPECT_THAT(HttpGet(PortOf(*page), "/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("ok\n")));
 }
 
+TEST(MetricsPageTest, IsReadyWhenItsMakerIs) {
+  std::atomic<bool> is_ready = false;
+  absl::StatusOr<std::unique_ptr<MetricsPage>> page = MetricsPage::Serve(
+      "127.0.0.1:0", [] { return std::vector<MetricFamily>(); }, {ReadinessRoute([&] { return is_ready.load(); })});
+  ASSERT_TRUE(page.ok()) << page.status();
+  EXPECT_THAT(HttpGet(PortOf(**page), "/readyz"), AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("not yet")));
+  is_ready = true;
+  EXPECT_THAT(HttpGet(PortOf(**page), "/readyz"), AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("ok")));
+}
+
 TEST(MetricsPageTest, ServesNothingElse) {
   const auto page = Serve([] { return std::vector<MetricFamily>(); });
   ASSERT_NE(page, nullptr);

@@ -1,6 +1,7 @@
 #include "tools/daemon/daemon_log.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,15 @@ namespace {
 // A pipe that can be written takes so much without waiting.
 constexpr size_t kPiece = PIPE_BUF;
 
+// Whether systemd's journal reads `fd`: `stream` has the numbers of its device and file.
+bool IsJournal(int fd, const std::string& stream) {
+  struct stat file = {};
+  return !stream.empty() && fstat(fd, &file) == 0 && stream == absl::StrCat(file.st_dev, ":", file.st_ino);
+}
+
+// As syslog has them.
+constexpr const char* kPriorities[] = {"<7>", "<6>", "<4>", "<3>"};
+
 bool HasRoom(int fd) {
   pollfd item = {fd, POLLOUT, 0};
   return poll(&item, 1, 0) == 1 && (item.revents & POLLOUT) != 0;
@@ -36,7 +46,8 @@ bool HasRoom(int fd) {
 // - A line that cannot be written at once is dropped. The next one that can says how many were.
 class LogSink {
  public:
-  explicit LogSink(const DaemonLogOptions& options) : options_(options) {
+  explicit LogSink(const DaemonLogOptions& options)
+      : options_(options), is_journal_(IsJournal(options.fd, options.journal)) {
     const std::vector<std::string>& names = LogLevelNames();
     least_ = std::find(names.begin(), names.end(), options.level) - names.begin();
   }
@@ -55,11 +66,12 @@ class LogSink {
   std::string Line(LogLevel level, absl::string_view text) const {
     const std::string time = absl::FormatTime("%Y-%m-%dT%H:%M:%E3S%Ez", absl::Now(), absl::LocalTimeZone());
     const std::string& name = LogLevelNames()[static_cast<size_t>(level)];
+    const char* const priority = is_journal_ ? kPriorities[static_cast<size_t>(level)] : "";
     if (options_.json) {
-      return absl::StrCat("{\"time\":\"", time, "\",\"level\":\"", name, "\",\"process\":\"", options_.process,
-                          "\",\"text\":", JsonString(text), "}\n");
+      return absl::StrCat(priority, "{\"time\":\"", time, "\",\"level\":\"", name, "\",\"process\":\"",
+                          options_.process, "\",\"text\":", JsonString(text), "}\n");
     }
-    return absl::StrCat(time, " ", name, " ", options_.process, ": ", EscapeUnprintable(text), "\n");
+    return absl::StrCat(priority, time, " ", name, " ", options_.process, ": ", EscapeUnprintable(text), "\n");
   }
 
   // Returns whether all of it was written.
@@ -74,6 +86,7 @@ class LogSink {
   }
 
   const DaemonLogOptions options_;
+  const bool is_journal_;
   ptrdiff_t least_ = 0;
   std::mutex mutex_;
   uint64_t dropped_ = 0;

@@ -19,6 +19,8 @@ struct DaemonLogOptions {
   std::string level = "info";  // one of LogLevelNames(); lines below it are left out
   bool json = false;
   int fd = 2;  // to which lines go; it outlives the log
+  // The value of $JOURNAL_STREAM. Where that is `fd`, each line has its priority in front, as the journal reads it.
+  std::string journal = {};
 };
 
 using LogFunction = std::function<void(LogLevel level, absl::string_view text)>;

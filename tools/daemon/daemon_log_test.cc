@@ -1,7 +1,11 @@
 #include "tools/daemon/daemon_log.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -27,6 +31,22 @@ TEST(DaemonLogTest, WritesAJsonLine) {
   EXPECT_THAT(line, ::testing::StartsWith("{\"time\":\""));
   EXPECT_THAT(line, ::testing::EndsWith(R"(,"level":"warning","process":"n3","text":"peer \"n4\" is {silent}"})"
                                         "\n"));
+}
+
+TEST(DaemonLogTest, TheJournalGetsPriorities) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  struct stat file = {};
+  ASSERT_EQ(fstat(ends[1], &file), 0);
+  const std::string stream = absl::StrCat(file.st_dev, ":", file.st_ino);
+  MakeDaemonLog({.process = "n3", .fd = ends[1], .journal = stream})(LogLevel::kError, "gone");
+  MakeDaemonLog({.process = "n3", .json = true, .fd = ends[1], .journal = stream})(LogLevel::kInfo, "here");
+  MakeDaemonLog({.process = "n3", .fd = ends[1], .journal = stream + "0"})(LogLevel::kError, "elsewhere");
+  close(ends[1]);
+  std::string lines(1000, ' ');
+  lines.resize(read(ends[0], lines.data(), lines.size()));
+  close(ends[0]);
+  EXPECT_THAT(lines, MatchesRegex("<3>2.* error n3: gone\n<6>[{]\"time\".*\"here\"[}]\n2.* n3: elsewhere\n"));
 }
 
 TEST(DaemonLogTest, LeavesOutWhatIsBelowItsLevel) {

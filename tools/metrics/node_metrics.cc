@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "core/version.h"
 
 namespace banyan {
 namespace {
@@ -128,6 +129,12 @@ bool WatchedNode::OnAction(Action& action) {
 
 MetricFamily MakeInsecureMetric(bool is_insecure) {
   return Make("insecure", "1 while other machines reach the node, which has no keys.", is_insecure ? 1 : 0);
+}
+
+MetricFamily MakeBuildInfoMetric() {
+  MetricFamily family = {"banyan_build_info", "1, with the release of the daemon.", Kind::kGauge, {}};
+  family.Add({{"version", kVersion}}, 1);
+  return family;
 }
 
 std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {

@@ -46,6 +46,9 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& snapshot);
 // Tells whether other machines reach the node, which has no keys then.
 MetricFamily MakeInsecureMetric(bool is_insecure);
 
+// Says which release a daemon is of.
+MetricFamily MakeBuildInfoMetric();
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOOLS_METRICS_NODE_METRICS_H_

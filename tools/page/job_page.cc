@@ -8,6 +8,7 @@
 #include "access/exposure.h"
 #include "posix/steady_clock.h"
 #include "tools/daemon/daemon_run.h"
+#include "tools/metrics/node_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/round_chart.h"
 #include "tracing/job_trace.h"
@@ -108,6 +109,8 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
   const JobFeed* const feed = &page->feed_;
   std::vector<HttpRoute> routes = JobPageRoutes(feed);
   for (HttpRoute& route : OperatorRoutes(access, std::move(desk))) routes.push_back(std::move(route));
+  // Only who leads has a page.
+  routes.push_back(ReadinessRoute([] { return true; }));
   for (HttpRoute& route : more) routes.push_back(std::move(route));
   HttpAccess readers = {.hosts = access.hosts};
   if (access.readers_token.is_wanted()) readers.token = [token = access.readers_token] { return token.Get(); };
@@ -117,6 +120,7 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
       [feed, wrong = &page->wrong_tokens_] {
         std::vector<MetricFamily> families = CollectStatus(*feed);
         families.push_back(wrong->Metric());
+        families.push_back(MakeBuildInfoMetric());
         return families;
       },
       log, std::move(routes), std::move(readers));
