@@ -16,7 +16,7 @@ absl::Status CheckExposure(const std::vector<std::string>& addresses, bool has_k
     if (address.empty() || IsLoopback(address)) continue;
     return absl::FailedPreconditionError(
         absl::StrCat("other machines reach ", address,
-                     ", and without a key whoever does may speak as any node or operator: make "
+                     ", and without a key any of them may act as any node or operator: make "
                      "keys with `banyan keygen --all overlay.yaml DIR` and give this process its own, by --key, key= "
                      "or BANYAN_KEY, or want none, by --insecure or insecure=True"));
   }

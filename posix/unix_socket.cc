@@ -74,7 +74,7 @@ absl::Status RemoveStale(const std::string& path) {
   if (errno != ECONNREFUSED) {
     return in_use(absl::StrCat("user ", found->owner, " has made a socket there, and this process may not ask who ",
                                "listens (", std::strerror(errno),
-                               "); choose another path, or remove it if nobody does"));
+                               "); choose another path, or remove it if no process does"));
   }
   // Only its maker sees a socket without any mode: it does not listen yet.
   if ((found->mode & 0777) == 0) return in_use("another process is about to; if none is, remove the file");

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Follows README.md, docs/cpp.md and deploy/README.md from nothing to rounds, with four hosts: network namespaces that have the
-# addresses of these pages. Commands and C++ are those of the pages. Skipped where the system lets nobody make namespaces.
+# Follows README.md, docs/tutorial.md, docs/cpp.md and deploy/README.md from nothing to rounds, with four hosts: network
+# namespaces that have the addresses of these pages. Commands and C++ are those of the pages. Skipped where the system lets nobody make namespaces.
 set -euo pipefail
 
 fail() {
@@ -144,6 +144,7 @@ commands="$(block "$root/README.md" sh)"
 said() { sed -n "s/ *#.*//; /^banyan $1 /p" <<<"$commands"; }
 on 0 readme-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<../readme-keys.log)"
 on 0 readme-scheduler "$(said scheduler)" >/dev/null &
+readme_scheduler=$!
 run="$(said run)"
 [[ "$run" == *"--name n1 -- python3 train.py" ]] || fail "expected the command of a site, got '$run'"
 run="${run/python3 train.py/bash -c \'../train \$BANYAN_NODE 0\'}"
@@ -152,3 +153,38 @@ second=$!
 on 1 readme-n1 "$run" >n1.out || fail "expected n1 to train: $(cat n1.out ../readme-n1.log)"
 wait "$second" || fail "expected n2 to train: $(cat n2.out ../readme-n2.log)"
 grep -q '^\[n2\] round 3' n2.out || fail "expected three rounds of n2, got: $(<n2.out)"
+wait "$readme_scheduler" || fail "expected the scheduler to end with its job: $(<../readme-scheduler.log)"
+
+# docs/tutorial.md: the job of two hosts from its keys to its second run, the second host in a folder of its own.
+tutorial="$root/docs/tutorial.md"
+mkdir ../tutorial ../tutorial/second
+cd ../tutorial
+block "$tutorial" yaml >overlay.yaml
+said() { sed -n "s/^    \(banyan $1.*\)/\1/p" "$tutorial"; }
+on 0 tutorial-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<../tutorial-keys.log)"
+[[ "$(grep -c '^    scp -r keys/overlay.yaml keys/b.key ' "$tutorial")" == 1 ]] || fail "expected the files of the second host"
+cp keys/overlay.yaml keys/b.key second
+on 0 tutorial-all "$(said 'doctor .*--all')" >all.out &
+all=$!
+on 0 tutorial-a "$(said 'doctor .*name a')" >a.out &
+first=$!
+(cd second && on 1 tutorial-b "$(said 'doctor .*name b')") >b.out || fail "expected no fault at b: $(cat b.out ../tutorial-b.log)"
+wait "$first" || fail "expected no fault at a: $(cat a.out ../tutorial-a.log)"
+wait "$all" || fail "expected no fault at all: $(cat all.out ../tutorial-all.log)"
+scheduler="$(said 'scheduler keys' | sed -n 1p)"
+on 0 tutorial-scheduler "$scheduler" >/dev/null &
+first_scheduler=$!
+run_site() { on "$1" "tutorial-run-$2" "${3/python3 train.py/bash -c \'$work/train \$BANYAN_NODE 0\'}"; }
+(cd second && run_site 1 b "$(said 'run overlay.yaml')" >b.out) &
+second=$!
+run_site 0 a "$(said 'run keys')" >a.out || fail "expected a to train: $(cat a.out ../tutorial-run-a.log)"
+wait "$second" || fail "expected b to train: $(cat second/b.out ../tutorial-run-b.log)"
+wait "$first_scheduler" || fail "expected the scheduler to end with its job: $(<../tutorial-scheduler.log)"
+code=0
+on 0 tutorial-again "$scheduler" >/dev/null || code=$?
+((code == 3)) || fail "expected code 3 of a job that is over, got $code: $(<../tutorial-again.log)"
+on 0 tutorial-another "$(said 'scheduler .*--another')" >/dev/null &
+# The home of all hosts has keys of the first job, which would be found before those here.
+status="$(said status)"
+until on 0 tutorial-status "${status% --watch} --key keys/observer.key" >status.out 2>/dev/null; do sleep 0.2; done
+grep -q '^job first: waiting' status.out || fail "expected another job that waits, got: $(<status.out)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The alert rules and the dashboard: promtool takes the rules, they do what alerts_test.yaml says, and what they ask for are
-# metrics that docs/metrics.md has.
+# metrics that docs/reference/metrics.md has.
 set -euo pipefail
 fail() { echo "watching_test: $*" >&2; exit 1; }
 
@@ -20,7 +20,7 @@ PY
 names=$(used | grep -o 'banyan_[a-z_]*' | sort -u)
 [[ $(wc -w <<<"$names") -gt 15 ]] || fail "expected to find the metrics that are asked for, found: $names"
 for name in $names; do
-  grep -q "\`$name\`" docs/metrics.md || fail "$name is no metric that docs/metrics.md has"
+  grep -q "\`$name\`" docs/reference/metrics.md || fail "$name is no metric that docs/reference/metrics.md has"
 done
 
 # Every expression of the dashboard is one that Prometheus can read: as rules they are checked in the same way.

@@ -264,7 +264,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                             {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
-                            {"trim", "training with chunks that queues cut, in simulated time", BenchTrimCommand},
+                            {"trim", "training with chunks that queues trim, in simulated time", BenchTrimCommand},
                             {"precision", "training with low-bit rounds, static and controlled", BenchPrecisionCommand},
                             {"reducer", "counting gradients of one and two bits", BenchReducer},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});

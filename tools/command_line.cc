@@ -266,7 +266,7 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
     return absl::InvalidArgumentError(absl::StrCat("unknown flag ", shown, DidYouMean(shown, known)));
   }
   if (!flag->repeats && std::find(seen.begin(), seen.end(), flag->name) != seen.end()) {
-    return absl::InvalidArgumentError(absl::StrCat(shown, " is there twice"));
+    return absl::InvalidArgumentError(absl::StrCat(shown, " is given twice"));
   }
   if (flag->name != name) err << command_ << ": " << shown << " is now --" << flag->name << "\n";
   seen.push_back(flag->name);
@@ -317,9 +317,9 @@ absl::Status CommandLine::CheckRules(const std::vector<std::string>& seen) const
   for (const Rule& rule : rules_) {
     if (!has(rule.name) || has(rule.other) == rule.needs) continue;
     return absl::InvalidArgumentError(
-        rule.needs ? absl::StrCat("--", rule.name, " says nothing without --", rule.other, "; add it, or leave --",
-                                  rule.name, " out")
-                   : absl::StrCat("--", rule.name, " and --", rule.other, " exclude each other"));
+        rule.needs
+            ? absl::StrCat("--", rule.name, " requires --", rule.other, "; add it, or leave --", rule.name, " out")
+            : absl::StrCat("--", rule.name, " and --", rule.other, " exclude each other"));
   }
   return absl::OkStatus();
 }

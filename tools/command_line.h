@@ -85,7 +85,7 @@ class CommandLine {
   // Returns the value of a variable of the environment; empty where it has none.
   static std::string Variable(const std::string& variable);
 
-  // A flag that says nothing without `other`: alone it is a usage error.
+  // A flag that requires `other`: alone it is a usage error.
   void Needs(const std::string& name, const std::string& other);
   // Two flags of which only one may be there.
   void Exclude(const std::string& name, const std::string& other);

@@ -109,7 +109,7 @@ TEST_F(CommandLineTest, FlagsThatAreTypedMostHaveALetter) {
   EXPECT_EQ(Parse({"a.yaml", "-k"}), kExitUsage);
   EXPECT_THAT(err_.str(), HasSubstr("--key needs a value: FILE"));
   EXPECT_EQ(Parse({"a.yaml", "-k", "my.key", "--key", "other.key"}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("--key is there twice"));
+  EXPECT_THAT(err_.str(), HasSubstr("--key is given twice"));
 }
 
 TEST_F(CommandLineTest, AFormerNameIsTakenWithAWarning) {
@@ -188,7 +188,7 @@ TEST_F(CommandLineTest, FlagsThatSayNothingAreRefused) {
   line_.Needs("rate", "rounds");
   line_.Exclude("json", "root");
   EXPECT_EQ(Parse({"a", "--rate=1"}), kExitUsage);
-  EXPECT_THAT(err_.str(), HasSubstr("--rate says nothing without --rounds; add it, or leave --rate out"));
+  EXPECT_THAT(err_.str(), HasSubstr("--rate requires --rounds; add it, or leave --rate out"));
   EXPECT_EQ(Parse({"a", "--rate=1", "--rounds=2"}), std::nullopt);
   EXPECT_EQ(Parse({"a", "--root=n1", "--json"}), kExitUsage);
   EXPECT_THAT(err_.str(), HasSubstr("--json and --root exclude each other"));
@@ -217,7 +217,7 @@ TEST_F(CommandLineTest, UsageErrors) {
       {{"a", "--rounds=99999999999999999999"}, "expected a whole number"},
       {{"a", "--rate", "nan"}, "expected a number"},
       {{"a", "--json=yes"}, "--json takes no value"},
-      {{"a", "--json", "--json"}, "--json is there twice"},
+      {{"a", "--json", "--json"}, "--json is given twice"},
       {{"a", "--planner", "fatp"}, "did you mean 'fapt'?"}};
   for (const auto& [arguments, message] : cases) {
     EXPECT_EQ(Parse(arguments), kExitUsage) << message;

@@ -346,7 +346,7 @@ int LocalCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   line.Integer("workers", "W",
                "training processes at each site, with the variables of torchrun: LOCAL_RANK and others (default 1)", 1,
                kMostWorkers, &flags.workers);
-  line.Choice("log-level", LogLevelNames(), "the least that daemons print (default warning)", &flags.log_level);
+  line.Choice("log-level", LogLevelNames(), "minimum level of what daemons print (default warning)", &flags.log_level);
   line.Program("what trains at each site, and its arguments", &flags.program);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   return Finish(line, RunLocal(flags, out), err);
@@ -357,7 +357,7 @@ int RunCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   CommandLine line("banyan run",
                    absl::StrCat("Runs one site of a job: its node, with the addresses that the overlay has for it, "
                                 "and the training program beside it\nwith BANYAN_NODE in its environment. The "
-                                "scheduler is somebody else's: `banyan scheduler OVERLAY.yaml`.\n",
+                                "scheduler is a process of its own: `banyan scheduler OVERLAY.yaml`.\n",
                                 kEnds),
                    "banyan run job.yaml --name n1 -- python3 train.py");
   line.Positional("OVERLAY.yaml", "the job's overlay", &flags.overlay);
@@ -372,7 +372,8 @@ int RunCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   line.Exclude("key", "insecure");
   line.Text("listen", "ADDRESS", "tcp://host:port to bind; default: as the overlay says", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: as the overlay says", &flags.advertise);
-  line.Choice("log-level", LogLevelNames(), "the least that the node prints (default warning)", &flags.log_level);
+  line.Choice("log-level", LogLevelNames(), "minimum level of what the node prints (default warning)",
+              &flags.log_level);
   line.Program("what trains here, and its arguments", &flags.program);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (flags.name.empty()) return line.UsageError("expected --name or the variable BANYAN_NAME", err);

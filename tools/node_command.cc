@@ -99,15 +99,14 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
             "directory if that hands it on (setgid)",
             &flags.attach_group);
   line.Text("job", "NAME", "refuse any other job; default: whichever the scheduler runs", &flags.job);
-  line.Text("http", "HOST:PORT",
-            "serve metrics at http://HOST:PORT/metrics to whoever asks, port 0 for a free one; default: off",
+  line.Text("http", "HOST:PORT", "serve metrics at http://HOST:PORT/metrics, port 0 for a free one; default: off",
             &flags.http);
   line.Text("http-token", "FILE",
-            "a token that readers of --http must give, in a file of mode 0600; default: everybody may read",
+            "a token that readers of --http must give, in a file of mode 0600; default: anyone may read",
             &flags.token_file);
   line.Needs("http-token", "http");
   line.Repeated("http-host", "NAME",
-                "a host name under which readers ask for --http where everybody may; default: addresses and this "
+                "a host name under which readers ask for --http where anyone may; default: addresses and this "
                 "machine's name alone",
                 [&flags](absl::string_view text) {
                   flags.http_hosts.emplace_back(text);
@@ -115,7 +114,7 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
                 });
   line.Needs("http-host", "http");
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
-  line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
+  line.Choice("log-level", LogLevelNames(), "minimum level of the log (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
   line.Switch("stay", "when the job is over, stay until asked to end, and tell workers that come how it ended",
               &flags.stay);

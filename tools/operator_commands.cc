@@ -105,8 +105,8 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   OrderFlags flags;
   std::string overlay;
   CommandLine line("banyan reconfigure",
-                   "Lets a running job go on under another overlay file: topology, awareness, multipath, chunk size\n"
-                   "and beliefs about links may change, and nodes may come at the end. No round is lost, and a file "
+                   "Changes a running job to another overlay file: topology, awareness, multipath, chunk size and "
+                   "estimates of\nlinks may change, and nodes may be added at the end. No round is lost, and a file "
                    "with a mistake changes nothing.",
                    "banyan reconfigure overlay.yaml --scheduler tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the whole job, as it shall be from now on", &overlay);

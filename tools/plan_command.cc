@@ -68,7 +68,7 @@ void AddPriceFlags(CommandLine& line, PlanFlags& flags) {
               [&flags](absl::string_view value) { return ReadBudget(value, flags); });
   line.Switch("frontier", "what rounds cost and take, from the cheapest to the fastest", &flags.frontier);
   line.Text("plot", "FILE.svg", "draw the frontier (needs gnuplot)", &flags.plot);
-  line.Integer("rounds", "N", "of a training, whose price is told too", 1, int64_t{1} << 40, &flags.rounds);
+  line.Integer("rounds", "N", "of a training, to print its price too", 1, int64_t{1} << 40, &flags.rounds);
   for (const char* name : {"budget", "frontier", "rounds"}) line.Needs(name, "model-bytes");
   line.Needs("plot", "frontier");
   for (const char* other : {"budget", "dot", "auxiliary", "advise"}) line.Exclude("frontier", other);

@@ -40,7 +40,7 @@ CommandLine MakeCommandLine(ReplayFlags& flags) {
                   return absl::OkStatus();
                 });
   line.Text("listen", "ADDRESS", "tcp://host:port of this machine alone to bind (default: a free port)", &flags.listen);
-  line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
+  line.Choice("log-level", LogLevelNames(), "minimum level of the log (default info)", &flags.log_level);
   return line;
 }
 

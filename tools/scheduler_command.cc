@@ -113,11 +113,11 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
             &flags.listen);
   flags.keys.AddTo(line, KeyFlags::Use::kScheduler);
   line.Text("http-token", "FILE",
-            "a token that readers of scheduler.http must give, in a file of mode 0600; default: everybody may read",
+            "a token that readers of scheduler.http must give, in a file of mode 0600; default: anyone may read",
             &flags.token_file);
   line.Repeated("http-operator", "NAME=FILE",
                 "an operator who reconfigures, removes and stops on the page of scheduler.http with the token in the "
-                "file, of mode 0600; may be given for several; default: nobody",
+                "file, of mode 0600; may be given for several; default: none",
                 [&flags](absl::string_view text) { return ReadOperatorFlag(text, flags.access.operators); });
   line.Repeated("http-host", "NAME",
                 "a host name under which browsers ask for the page of scheduler.http, as that of a proxy; default: "
@@ -154,7 +154,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
             "gets the status of a job with low-bit rounds, with their audit, every 10 s and at the end; default: "
             "precision-TERM.json in the state directory",
             &flags.report);
-  line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
+  line.Choice("log-level", LogLevelNames(), "minimum level of the log (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
   return line;
 }

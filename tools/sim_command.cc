@@ -159,7 +159,7 @@ absl::Status Override(const SimFlags& flags, OverlayConfig& overlay) {
   if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
   if (flags.update_seconds > 0) overlay.topology.update_interval = absl::Seconds(flags.update_seconds);
   if (flags.noise_percent > 0 && !overlay.awareness.enabled) {
-    return absl::InvalidArgumentError("--noise-percent says nothing without measuring; leave it out, or awareness on");
+    return absl::InvalidArgumentError("--noise-percent requires measuring; leave it out, or set awareness on");
   }
   return absl::OkStatus();
 }

@@ -279,11 +279,10 @@ int Heal(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
 
 CommandLine TrafficLine(CrossFlowOptions& flow, double& mbps, double& on_seconds, double& off_seconds, double& seconds,
                         std::string& protocol) {
-  CommandLine line(
-      "banyan wan traffic",
-      "Sends a flow from one node to another in bursts, beside what a job sends. UDP yields to nobody, TCP\n"
-      "to its congestion control.",
-      "banyan wan traffic n1 n2 --mbps 20 --on 2s --off 3s");
+  CommandLine line("banyan wan traffic",
+                   "Sends a flow from one node to another in bursts, beside what a job sends. UDP does not yield, TCP "
+                   "follows\nits congestion control.",
+                   "banyan wan traffic n1 n2 --mbps 20 --on 2s --off 3s");
   line.Positional("FROM", "the node that sends", &flow.from);
   line.Positional("TO", "the node that gets it", &flow.to);
   line.Rate("mbps", "RATE", "in a burst, in Mbit/s or with a unit", 1e-3, 1e6, &mbps);
@@ -292,7 +291,7 @@ CommandLine TrafficLine(CrossFlowOptions& flow, double& mbps, double& on_seconds
   line.Time("off", "TIME", "the pause between two (default 3s)", absl::Seconds(1), 0, kLongestTrafficSeconds,
             &off_seconds);
   line.Time("for", "TIME", "when it ends (default 60s)", absl::Seconds(1), 0.001, kLongestTrafficSeconds, &seconds);
-  line.Choice("protocol", {"udp", "tcp"}, "(default udp)", &protocol);
+  line.Choice("protocol", {"udp", "tcp"}, "of the flow; tcp follows its congestion control (default udp)", &protocol);
   return line;
 }
 

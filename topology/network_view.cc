@@ -79,7 +79,7 @@ absl::StatusOr<NetworkView> NetworkView::Create(std::vector<NetworkNode> nodes, 
           what, " needs a finite throughput above 0, a finite delay and price of at least 0, and a loss in [0, 1)"));
     }
     if (i > 0 && !LinkBefore(view.links_[i - 1], link)) {
-      return absl::InvalidArgumentError(absl::StrCat(what, " is there twice"));
+      return absl::InvalidArgumentError(absl::StrCat(what, " is given twice"));
     }
     view.first_link_[*from] = i;
   }

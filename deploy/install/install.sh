@@ -28,11 +28,11 @@ ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"
 put 644 "$prefix/lib/python3/dist-packages/banyan" python/banyan/*.py python/banyan/py.typed
 put 644 "$prefix/lib/python3/dist-packages/banyan/torch" python/banyan/torch/*.py
 put 644 "$share" deploy/README.md deploy/overlay.yaml
-# All but what is about the source.
-for document in docs/*.md; do
-  [[ "$document" == docs/architecture.md ]] || put 644 "$share/docs" "$document"
-done
-put 644 "$share/docs" docs/*.svg docs/*.png
+put 644 "$share/docs" docs/*.md docs/*.svg docs/*.png
+put 644 "$share/docs/reference" docs/reference/*.md
+# Their links lead to what is installed; the rest is named.
+sed -i -E 's#\[([^]]*)\]\(\.\./([A-Z]+\.md|bench/[^)]*|examples/[^)]*)\)#\1 (\2 in the source)#g
+  s#\]\(\.\./docs/#](docs/#g; s#\]\(\.\./deploy/#](../#g' "$share/README.md" "$share"/docs/*.md
 put 644 "$share/precision" deploy/precision/*.yaml deploy/precision/tensors.txt
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf

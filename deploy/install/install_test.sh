@@ -24,12 +24,11 @@ for file in bin/banyan share/banyan/overlay.yaml share/banyan/topologies/interne
   share/banyan/systemd/node.env.example; do
   [[ -s "$prefix/$file" ]] || fail "expected $file to be installed"
 done
-# What an installed document names is installed.
-for document in "$prefix"/share/banyan/docs/*.md "$prefix/share/banyan/README.md"; do
-  while read -r named; do
-    [[ "$named" == architecture.md || -s "$prefix/share/banyan/docs/$named" ]] ||
-      fail "expected docs/$named to be installed, since ${document##*/} names it"
-  done < <(grep -oE '(docs/|\]\()[a-z_]+\.(md|svg|png)' "$document" | sed 's|.*[/(]||')
+# What an installed document links to is installed.
+for document in "$prefix"/share/banyan/docs/*.md "$prefix"/share/banyan/docs/reference/*.md "$prefix/share/banyan/README.md"; do
+  while read -r linked; do
+    [[ -s "${document%/*}/$linked" ]] || fail "expected $linked to be installed, since ${document##*/} links to it"
+  done < <(grep -oE '\]\([^)#:]+[)#]' "$document" | sed 's|^..||; s|.$||')
 done
 grep -q "^ExecStart=$prefix/bin/banyan " "$prefix/share/banyan/systemd/banyan-scheduler.service" ||
   fail "expected the units to start the installed program"

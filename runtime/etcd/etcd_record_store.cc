@@ -60,7 +60,7 @@ absl::StatusOr<std::string> RecordSeal::Open(absl::string_view key, std::string 
     }
   }
   return absl::DataLossError(
-      "it is not sealed with the key of this job's schedulers: somebody else has written it, or a scheduler that had "
+      "it is not sealed with the key of this job's schedulers: another program has written it, or a scheduler that had "
       "no key or knew no seals");
 }
 
@@ -135,7 +135,7 @@ absl::Status EtcdRecordStore::ReadRefusal(const etcd::TxnResponse& response, uin
   const std::string found = generation == nullptr ? "none" : generation->value();
   if (next != generation_ && found == absl::StrCat(next)) return absl::OkStatus();
   return absl::AbortedError(absl::StrCat("expected ", generation_, " in ", keys_.Generation(), ", got ", found,
-                                         ": somebody else has changed it"));
+                                         ": another program has changed it"));
 }
 
 absl::StatusOr<std::vector<etcd::KeyValue>> EtcdRecordStore::ReadAll(const std::string& prefix) const {

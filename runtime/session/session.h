@@ -187,7 +187,7 @@ class Session {
   // name `group`, as a key of their values one after another. So thousands of small ones cost no more than a large one.
   // All are of one type. Names, sizes and order are the same in all workers of all nodes. Each tensor can be pushed,
   // pulled, flushed and broadcast by its own name, as below. A round of all goes out when the last one has been pushed,
-  // and their tickets are done together: keep them, for to wait for one before all are pushed is to wait for ever. A
+  // and their tickets are done together: keep them, as waiting for one before all are pushed never returns. A
   // time-out names those that are missing. Errors: as Init's; INVALID_ARGUMENT also when all tensors are empty.
   // FAILED_PRECONDITION, at a push: the tensor is in the round already, or the calls of one round differ in kind.
   Ticket InitGroup(absl::string_view group, absl::Span<const GroupPart> parts, CallOptions options = {});
@@ -239,7 +239,7 @@ class Session {
   Ticket ReportLoss(uint64_t step, double loss, CallOptions options = {});
   // Tells how the training goes at a step. Where the job has an operating profile (docs/precision.md) the scheduler
   // decides on the routes of the next rounds when all workers have told it of the step: call it before the step's
-  // pushes. ReportLoss is the same of what is least.
+  // pushes. ReportLoss is the short form, with step and loss only.
   Ticket ReportHealth(const TrainingHealthReport& health, CallOptions options = {});
 
   // The three by which a worker that begins while others train gets their training state. A program opens its session,

@@ -135,7 +135,7 @@ std::string OutboundConnection::RefusalIn(const SocketMonitor::Happening& happen
       happening.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
     return security_ == nullptr
                ? "it asks for a key, and this process has none; give it one, by --key, key= or BANYAN_KEY"
-               : "it has no keys (does it run with --insecure?), and this process talks to nobody so";
+               : "it has no keys (does it run with --insecure?), and this process requires them";
   }
   if (security_ == nullptr || !is_reached_) return "";
   return absl::StrCat("it ends the handshake: it has no keys, or another one than ", peer_key_,
@@ -180,9 +180,9 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
   if (in_doubt_.has_value()) {
     const std::optional<std::string> reason = dialler_.Diagnosis(*in_doubt_);
     if (!reason.has_value()) return std::nullopt;
-    failure_ = FailureAt(*in_doubt_, reason->empty()
-                                         ? "somebody else listens there, or asks for a key (--key, key= or BANYAN_KEY)"
-                                         : *reason);
+    failure_ = FailureAt(
+        *in_doubt_,
+        reason->empty() ? "another program listens there, or it asks for a key (--key, key= or BANYAN_KEY)" : *reason);
     in_doubt_.reset();
   }
   if (up_ || failure_.empty()) return std::nullopt;

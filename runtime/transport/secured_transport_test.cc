@@ -150,8 +150,7 @@ TEST_F(SecuredTransportTest, WhoHasNoKeyIsRefusedAndToldSo) {
   auto client = TransportTest::Bind();
   EXPECT_THAT(WhyNot(*client), HasSubstr("asks for a key"));
   const auto events = Collect(*server_, Have<MessageRejected>(1), {client.get()});
-  EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()),
-              HasSubstr("not let in: somebody who has no key"));
+  EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()), HasSubstr("refused: it has no listed key"));
 }
 
 TEST_F(SecuredTransportTest, AServerWithoutKeysIsNotTalkedTo) {

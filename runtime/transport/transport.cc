@@ -311,7 +311,7 @@ void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
   }
   for (int i = inbound_->TakeMalformed(); i > 0; --i) {
     Reject(ConnectionId(),
-           absl::PermissionDeniedError("not let in: somebody who has no key, or does not talk as ZeroMQ does"), events);
+           absl::PermissionDeniedError("refused: it has no listed key, or does not speak ZeroMQ's protocol"), events);
   }
   for (int i = inbound_->EndOverdue(now); i > 0; --i) {
     Reject(ConnectionId(),

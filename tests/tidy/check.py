@@ -58,11 +58,39 @@ IMPURE_LIBRARIES = "zmq torch gloo".split()
 FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device hostfile map-by mca".split()
 FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|tar|mpirun|systemctl|ip|apt-get|perf) ")
 # Commands of the script ./banyan, and a flag that it adds to one of the program.
-SCRIPT_COMMANDS = "build dist fuzz install package test try wheel".split()
+SCRIPT_COMMANDS = "build dist docs fuzz install package test try wheel".split()
 SCRIPT_FLAGS = {"demo": ["torch"]}
 
+# What counts as the documents, with how many words: those with a letter or a digit. docs/reference/ is made of code.
+COUNTED = re.compile(r"README\.md|deploy/README\.md|docs/[A-Za-z_]+\.md")
+MOST_WORDS, MOST_README_WORDS = 14000, 700
+# Documents for those who change Banyan may use its private words.
+FOR_USERS = re.compile(r"(README|CONTRIBUTING|SECURITY|deploy/README|docs/(?!architecture|protocol)[a-z_]+)\.md")
+# Words of which a reader cannot know what they stand for here, and what to write. Not in code.
+PRIVATE_WORDS = {
+    r"whoever|somebody|anybody|everybody|nobody": "say which node, process or person",
+    r"(?<=[.:] )Who |^Who ": "name the subject",
+    r"\bdesks?\b|\bincarnation|\babstains?\b": "a word of the code; say what it does",
+    r"\bcuts?\b|\bcutting\b": "trim, block, shard or bucket",
+    r"\bbeliefs?\b|\bbelieved\b": "prior estimate",
+    r"\b(is|are|was|were|been|being) told\b": "configured, or say by what message",
+    r"\bdraws?\b|\bdrawn\b": "sample, or at random",
+    r"\bways\b": "paths",
+    r"\bhalves\b": "half-precision types, or reduce and broadcast tree",
+    r"\bmakers?\b": "factory",
+    r"\bin kind\b": "reproduction",
+    r"\bin the mean\b": "on average",
+    r"\bits kin\b": "name them",
+    r"\bthe job's page\b|\bthe live page\b": "dashboard",
+    r"\bthe field it knows\b|\btells of\b|\bsays of\b": "describes, reports or lists",
+}
+# The same in what the command prints.
+PRIVATE_TEXTS = r"whoever|somebody|anybody|says nothing without|is there twice|in the mean\b|on a safe way"
+LEAST_TROUBLES = 40
+
 CPP = (".h", ".cc", ".cu", ".cuh")
-WRITTEN = CPP + ("BUILD", "WORKSPACE", "banyan", ".proto", ".bzl", ".sh", ".yaml", ".ts", ".md", ".service", ".py")
+WRITTEN = CPP + ("BUILD", "WORKSPACE", "LICENSE", "banyan", ".proto", ".bzl", ".sh", ".yaml", ".ts", ".md", ".service",
+                 ".py", ".svg", ".png")
 ENDINGS = "yaml md h cc proto py service conf json csv log".split()  # what follows a dot and makes no key of it
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include\b[ \t]*[<"]?([^>"\n]*).*', re.MULTILINE)
 COMMENT_OR_LITERAL = re.compile(
@@ -244,7 +272,7 @@ def declared_words(files):
             (flags if own else shared).update(flag.findall(text))
         elif path.endswith(".py"):
             flags.update(re.findall(r'add_argument\("--([a-z][a-z0-9-]*)"', text))
-        elif path == "docs/configuration.md":
+        elif path == "docs/reference/overlay.md":
             for key in re.findall(r"^\| `([a-z_]+\.[a-z_.]+)`", text, re.MULTILINE):
                 names = key.split(".")  # a key with keys below it is one, too
                 keys |= {".".join(names[:count]) for count in range(2, len(names) + 1)}
@@ -275,7 +303,7 @@ def advice(files):
                 yield path, number, f"names banyan {match[1]}, which is no command: see banyan --help"
         for match in key.finditer(line):
             if match[1] in sections and match[2] not in ENDINGS and match[0] not in keys:
-                yield path, number, f"names {match[0]}, which is no key of overlay.yaml: see docs/configuration.md"
+                yield path, number, f"names {match[0]}, which is no key of overlay.yaml: see docs/reference/overlay.md"
 
     for path, text in files.items():
         kept = ""
@@ -315,6 +343,84 @@ def form(files):
             yield path, line_at(text, match.start()), f"has the mark {match[0]} of unfinished work: finish it"
 
 
+def prose(text):
+    """Returns a document without its code; lines keep their numbers."""
+    code = re.compile(r"^ *```.*?^ *```|^    [^\n]*|`[^`]*`", re.DOTALL | re.MULTILINE)
+    return code.sub(lambda match: "\n" * match[0].count("\n"), text)
+
+
+def links(files):
+    """What a document links to is there: the file or folder, and the heading."""
+    link = re.compile(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
+    folders = {folder for path in files for folder in folders_of(path)}
+    anchors = {path: {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+                      for heading in re.findall(r"^#+ (.*)", text, re.MULTILINE)}
+               for path, text in files.items() if path.endswith(".md")}
+    for path, text in files.items():
+        for match in link.finditer(prose(text) if path.endswith(".md") else ""):
+            target = os.path.normpath(os.path.join(os.path.dirname(path), match[1])) if match[1] else path
+            if target not in files and target not in folders:
+                yield path, line_at(text, match.start()), f"links to {target}, which is not there: link what is"
+            elif match[2] and match[2] not in anchors.get(target, ()):
+                yield path, 1, f"links to #{match[2]}, which is no heading of {target}: link one that is"
+
+
+def plain_words(files):
+    """Documents for users, and what the command prints, have no private words."""
+    for path, text in files.items():
+        for pattern, better in PRIVATE_WORDS.items() if FOR_USERS.fullmatch(path) else ():
+            for match in re.finditer(pattern, prose(text), re.MULTILINE):
+                yield path, prose(text).count("\n", 0, match.start()) + 1, f"says '{match[0].strip()}': {better}"
+        if path.startswith("tools/") and path.endswith(CPP) and not is_test(path):
+            literals = code_and_literals(text)[1]
+            for match in re.finditer(PRIVATE_TEXTS, literals):
+                yield path, line_at(literals, match.start()), f"prints '{match[0]}': name the subject, in plain words"
+
+
+def word_budget(files):
+    """The documents stay as short as they are meant to be."""
+    words = {path: sum(bool(re.search(r"\w", word)) for word in text.split())
+             for path, text in files.items() if COUNTED.fullmatch(path)}
+    for path, count, most in [("README.md", words.get("README.md", 0), MOST_README_WORDS),
+                              ("docs/README.md", sum(words.values()), MOST_WORDS)]:
+        if count > most:
+            yield path, 1, f"{'with all documents ' if path[0] == 'd' else ''}has {count} words, {most} at most: cut it"
+
+
+def printed_texts(files):
+    """Returns the literals of the programs and of the Python package, those that follow one another as one."""
+    texts = []
+    for path, text in files.items():
+        if path.endswith(CPP) and not is_test(path) and not path.startswith(("tests/", "fuzz/", "bench/")):
+            kept = COMMENT_OR_LITERAL.sub(lambda match: match[0] if match[0][0] == '"' else " ", INCLUDE.sub("", text))
+            texts += re.findall(r'"((?:\\.|[^"\\\n])*)"', re.sub(r'"\s*"', "", kept))
+        elif path.startswith("python/banyan/"):
+            texts.append(re.sub(r'"\s*\n\s*f?"', "", text))
+    return "\n".join(texts)
+
+
+def troubleshooting(files):
+    """The messages of docs/troubleshooting.md are in the code, and many."""
+    path = "docs/troubleshooting.md"
+    rows = [(match[1], line_at(files[path], match.start()))
+            for match in re.finditer(r"^\| `([^`\n]+)` \|", files.get(path, ""), re.MULTILINE)]
+    texts = printed_texts(files) if rows else ""
+    for message, line in rows:
+        if message not in texts:
+            yield path, line, f"has '{message}', which no program prints: take it from the code"
+    if path in files and len(rows) < LEAST_TROUBLES:
+        yield path, 1, f"has {len(rows)} messages, expected {LEAST_TROUBLES} at least"
+
+
+def command_list(files):
+    """docs/commands.md lists the commands as the help of banyan does."""
+    path = "docs/commands.md"
+    listed = set(re.findall(r"^\| `banyan ([a-z-]+)` \| ([^|]*[^| ]) *\|", files.get(path, ""), re.MULTILINE))
+    for name, what in re.findall(r'\{"([a-z][a-z-]*)",\s*"([^"]*)"', files.get("tools/all_commands.cc", "")):
+        if path in files and (name, what) not in listed:
+            yield path, 1, f"lacks the row | `banyan {name}` | {what} |"
+
+
 def in_banyan(text):
     return "namespace banyan {\n" + text + "\n}  // namespace banyan\n"
 
@@ -325,7 +431,7 @@ PROGRAM = {
     "tools/status_command.cc": 'CommandLine line("banyan status", "x"); line.Switch("watch", "h", &f.w);',
     "tools/wan_command.cc": 'CommandLine line("banyan wan up", "x");',
     "examples/train.py": 'parser.add_argument("--rate", type=float)',
-    "docs/configuration.md": "\n| `nodes.workers` | count |\n| `links.a.b` | |\n",
+    "docs/reference/overlay.md": "\n| `nodes.workers` | count |\n| `links.a.b` | |\n",
 }
 # A rule, files, and how the breaches that it finds there begin.
 SAMPLES = [
@@ -387,6 +493,23 @@ SAMPLES = [
     (form, {"a/b.h": "// What.\n#ifndef BANYAN_A_B_H_\n#define BANYAN_A_B_H_\n#endif\n"}, ["a/b.h:1: lacks the"]),
     (form, {"core/a.h": "#pragma once"}, ["core/a.h:1: lacks the header guard", "core/a.h:1: starts with no comment"]),
     (form, {"core/BUILD": "# kXX" "Xs\n# FIX" "ME"}, ["core/BUILD:2: has the mark FIX"]),
+    (links, {"docs/a.md": "[a](b.md#c-d), [b](../x), [c](http://e), [d](#t)\n# T", "docs/b.md": "# C `d`!",
+             "x/y.cc": ""}, []),
+    (links, {"docs/a.md": "\n[a](c.md), [b](b.md#e)", "docs/b.md": ""},
+     ["docs/a.md:1: links to #e, which is no heading of docs/b.md", "docs/a.md:2: links to docs/c.md"]),
+    (plain_words, {"docs/a.md": "`banyan wan cut`\n\n    nobody\n```\ncut\n```", "docs/protocol.md": "a cut",
+                   "tools/a.cc": '// somebody\n"a node"'}, []),
+    (plain_words, {"docs/a.md": "a\na cut. Who comes", "tools/a.cc": '"whoever asks"'},
+     ["docs/a.md:2: says 'Who'", "docs/a.md:2: says 'cut'", "tools/a.cc:1: prints 'whoever'"]),
+    (word_budget, {"README.md": "word | " * 700, "docs/reference/a.md": "word " * 15000}, []),
+    (word_budget, {"README.md": "word " * 701, "docs/a.md": "word " * 13300},
+     ["README.md:1: has 701 words", "docs/README.md:1: with all documents has 14001 words"]),
+    (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |\n" * 40, "node/a.cc": '"a "  // x\n    "b"'}, []),
+    (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |", "node/a.cc": '// "a b"\n"a"'},
+     ["docs/troubleshooting.md:1: has '", "docs/troubleshooting.md:1: has 1 messages"]),
+    *[(command_list, {**PROGRAM, "docs/commands.md": "| `banyan node` | runs |\n| `banyan demo` | x |\n" + row}, found)
+      for row, found in (("| `banyan status` | shows |", []),
+                         ("| `banyan status` | x |", ["docs/commands.md:1: lacks the row | `banyan status` | shows |"]))],
 ]
 
 

@@ -34,7 +34,7 @@ struct ChaosKindInfo {
 };
 
 inline constexpr ChaosKindInfo kChaosKinds[] = {
-    {ChaosKind::kKillNode, "kill_node", "kill a random node, this often in the mean", "kill", ProcessKind::kNode,
+    {ChaosKind::kKillNode, "kill_node", "kill a random node, on average this often", "kill", ProcessKind::kNode,
      "kills $0", "killed $0; it is started again", "", "node$0 killed"},
     {ChaosKind::kStopNode, "stop_node", "stop a random node (SIGSTOP), and let it go on later", "", ProcessKind::kNode,
      "stops $0 for $1", "", "lets $0 go on", "node$0 stopped"},

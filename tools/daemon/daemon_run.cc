@@ -39,7 +39,7 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& htt
   if (is_open && !IsLoopback(absl::StrCat("tcp://", http))) {
     log(LogLevel::kWarning,
         absl::StrCat("metrics at ", http,
-                     ", which other machines reach: whoever does may read them, without --http-token"));
+                     ", which other machines reach: any of them may read them, without --http-token"));
   }
   log(LogLevel::kInfo, absl::StrCat("metrics at ", (*page)->url()));
   return page;
@@ -49,7 +49,7 @@ std::string OpenAddressWarning(absl::string_view address, bool is_secured) {
   if (is_secured || IsLoopback(address)) return "";
   return absl::StrCat(
       "listening on ", address,
-      ", which other machines reach, without keys (--insecure): whoever does may speak as any node or operator");
+      ", which other machines reach, without keys (--insecure): any of them may act as any node or operator");
 }
 
 std::string WithPort(absl::string_view address, int port) {

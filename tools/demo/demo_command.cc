@@ -272,7 +272,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
       "banyan demo",
       "Nine data centres train one network on Fashion-MNIST, on this machine: a scheduler, nine nodes and nine\n"
       "training processes on an emulated WAN whose rates change, or over loopback where the system allows no\n"
-      "emulated WAN. Who dies is started again: try `banyan chaos` beside it. Ends with one line that says whether "
+      "emulated WAN. A process that dies is restarted: try `banyan chaos` in another terminal. Ends with one line that "
+      "says whether "
       "all\n"
       "replicas are identical, and fails where they are not or where they have learned too little.",
       "banyan demo --rounds 200 --redraw-seconds 60");
@@ -281,7 +282,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
               &flags.network);
   line.Time("redraw-seconds", "S",
-            absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
+            absl::StrCat("change all rates of the emulated WAN at random this often, between ", RateRange().ToString(),
                          " Mbit/s (default ", kRedrawSeconds, "; 0: never)"),
             absl::Seconds(1), 0, kMaxSeconds, &flags.redraw_seconds);
   line.Text("compression", "YAML",
@@ -386,7 +387,7 @@ std::unique_ptr<DemoPage> ServePage(const DemoFlags& flags, const RunningJob& jo
     err << "no page of the job: " << OneLine(page.status().message()) << std::endl;
     return nullptr;
   }
-  err << "the job's page, where nodes can be killed and links cut: " << (*page)->url() << std::endl;
+  err << "the dashboard, where you can kill nodes and block links: " << (*page)->url() << std::endl;
   if (!flags.open) return *std::move(page);
   if (const absl::Status status = OpenBrowser((*page)->url()); !status.ok()) err << status.message() << std::endl;
   return *std::move(page);
@@ -418,7 +419,7 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (flags.network == kLoopback && flags.redraw_seconds > 0) {
-    return line.UsageError("--redraw-seconds says nothing with --network loopback, whose links have no rates", err);
+    return line.UsageError("--redraw-seconds has no effect with --network loopback, whose links have no rates", err);
   }
   if (flags.redraw_seconds < 0) flags.redraw_seconds = kRedrawSeconds;
   const absl::StatusOr<DemoResult> result = StartAndWatch(flags, err);

@@ -93,7 +93,7 @@ TEST_F(DoctorCommandTest, SaysThatTheDaemonDoesNotRun) {
 
 TEST_F(DoctorCommandTest, SaysThatTheClockFollowsNobody) {
   EXPECT_EQ(RunWith("7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised"), 1);
-  EXPECT_THAT(out_.str(), HasSubstr("fix: synchronised: the clock follows nobody yet; wait"));
+  EXPECT_THAT(out_.str(), HasSubstr("fix: synchronised: the clock has no reference yet; wait"));
   EXPECT_THAT(out_.str(), HasSubstr("UDP port 123"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("offset:")));
 }

@@ -259,7 +259,7 @@ CheckResults CheckTracking(const ClockTracking& tracking, absl::Duration max_off
             is_synchronised
                 ? absl::StrCat("follows ", tracking.reference.empty() ? "this machine's own clock" : tracking.reference,
                                " at stratum ", tracking.stratum, ", leap status ", tracking.leap)
-                : "the clock follows nobody yet",
+                : "the clock has no reference yet",
             kWait));
   if (!is_synchronised) return results;
   const std::string bound = absl::StrCat("expected ", Milliseconds(max_offset), " at most");

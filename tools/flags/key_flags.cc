@@ -29,8 +29,7 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
               &scheduler_keys_);
   }
   if (use == Use::kCommand) return;
-  line.Switch("insecure", "go without keys where other machines reach it: whoever does may speak as anybody",
-              &insecure_);
+  line.Switch("insecure", "no authentication or encryption, although other machines can connect", &insecure_);
   line.Exclude("insecure", "key");
 }
 
@@ -51,7 +50,7 @@ absl::StatusOr<std::optional<SecurityOptions>> KeyFlags::Read() const {
   const std::string file = this->file();
   if (file.empty()) {
     if (scheduler_keys_.empty()) return std::nullopt;
-    return absl::InvalidArgumentError("--scheduler-key says nothing without --key; add it, or leave the other out");
+    return absl::InvalidArgumentError("--scheduler-key requires --key; add it, or leave the other out");
   }
   KeepMemorySecret();
   const std::vector<std::string> keys = absl::StrSplit(scheduler_keys_, ',', absl::SkipEmpty());

@@ -11,8 +11,8 @@ constexpr double kMostSeconds = 1e6;
 
 void LinkChangeFlags::AddTo(CommandLine& line) {
   line.Text("changes", "FILE.yaml", "changes: [{at_seconds, from, to, mbps}, ..] of links while it runs", &changes_);
-  line.Time("redraw-seconds", "S", "draw the rates of links anew this often", absl::Seconds(1), 0.001, kMostSeconds,
-            &redraw_seconds_);
+  line.Time("redraw-seconds", "S", "change the rates of links at random this often", absl::Seconds(1), 0.001,
+            kMostSeconds, &redraw_seconds_);
   line.Custom("redraw-mbps", "LOW-HIGH", "uniformly between these (20-155)", [this](absl::string_view value) {
     const absl::StatusOr<RateRange> range = ParseRateRange(value);
     if (range.ok()) redraw_rates_ = *range;

@@ -28,7 +28,8 @@ CommandLine MakeCommandLine(KeygenFlags& flags) {
       "banyan keygen",
       "Makes the secret key NAME.key of a node, a scheduler, an operator or an observer, and prints the line\n"
       "of the overlay that lists it. With --all it makes those of a whole job, in a folder NAME, and an overlay\n"
-      "that lists them. Each file is readable by its owner alone: bring it to its machine on a safe way.",
+      "that lists them. Each file is readable by its owner alone: copy it to its machine over a secure channel, such "
+      "as scp.",
       "banyan keygen --all overlay.yaml keys");
   line.Positional("NAME", "whose key it is; with --all the folder for the files, made where there is none",
                   &flags.target);
@@ -56,7 +57,7 @@ absl::Status MakeAll(const KeygenFlags& flags, std::ostream& out) {
   const absl::StatusOr<std::string> path = MakeJobKeys(*text, flags.overlay, flags.target);
   if (!path.ok()) return path.status();
   out << "wrote " << *path << ", and beside it the secret key of each process that it lists, such as " << flags.target
-      << "/scheduler.key; bring each to its machine alone\n";
+      << "/scheduler.key; copy each to its machine alone, over a secure channel such as scp\n";
   return absl::OkStatus();
 }
 

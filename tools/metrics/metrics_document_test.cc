@@ -1,4 +1,4 @@
-// Holds the tables of docs/metrics.md against the metrics. A failure prints what the tables should say.
+// Holds the tables of docs/reference/metrics.md against the metrics. A failure prints what the tables should say.
 #include <fstream>
 #include <string>
 #include <variant>
@@ -40,11 +40,11 @@ TEST(MetricsDocumentTest, HasARowOfEachMetric) {
   rows.push_back(Row(MakeInsecureMetric(false)));
   for (const MetricFamily& family : MakeNodeMetrics(SampleSnapshot())) rows.push_back(Row(family));
   std::vector<std::string> documented;
-  std::ifstream file("docs/metrics.md");
+  std::ifstream file("docs/reference/metrics.md");
   for (std::string line; std::getline(file, line);) {
     if (absl::StartsWith(line, "| `banyan_")) documented.push_back(line);
   }
-  EXPECT_EQ(documented, rows) << "docs/metrics.md should say\n" << absl::StrJoin(rows, "\n");
+  EXPECT_EQ(documented, rows) << "docs/reference/metrics.md should say\n" << absl::StrJoin(rows, "\n");
 }
 
 }  // namespace

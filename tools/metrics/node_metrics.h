@@ -1,4 +1,5 @@
-// The metrics of a node for a monitoring system: its own reports to the scheduler. docs/metrics.md lists them.
+// The metrics of a node for a monitoring system: its own reports to the scheduler. docs/reference/metrics.md lists
+// them.
 #ifndef BANYAN_TOOLS_METRICS_NODE_METRICS_H_
 #define BANYAN_TOOLS_METRICS_NODE_METRICS_H_
 

@@ -1,4 +1,5 @@
-// The metrics of a scheduler for a monitoring system: the same as `banyan status`. docs/metrics.md lists them.
+// The metrics of a scheduler for a monitoring system: the same as `banyan status`. docs/reference/metrics.md lists
+// them.
 #ifndef BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 #define BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 

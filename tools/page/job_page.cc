@@ -97,7 +97,7 @@ void JobPage::WrongTokens::Note(const std::string& from, const LogFunction& log)
 
 MetricFamily JobPage::WrongTokens::Metric() const {
   return {.name = "banyan_scheduler_page_wrong_tokens_total",
-          .help = "Requests to the page with a token that is nobody's.",
+          .help = "Requests to the dashboard with an unknown token.",
           .kind = MetricFamily::Kind::kCounter,
           .samples = {{.labels = {}, .value = static_cast<double>(count_)}}};
 }

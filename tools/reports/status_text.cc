@@ -154,7 +154,7 @@ void AppendOvertakings(const JobStatus& status, std::string& text) {
 void AppendCuts(const JobStatus& status, std::string& text) {
   for (const JobStatus::Link& link : status.links) {
     if (link.traffic.cut_chunks == 0) continue;
-    absl::StrAppendFormat(&text, "%s > %s: %d chunks were cut by %.2f MB in all\n", link.from, link.to,
+    absl::StrAppendFormat(&text, "%s > %s: %d chunks were trimmed by %.2f MB in all\n", link.from, link.to,
                           link.traffic.cut_chunks, Megabytes(link.traffic.cut_bytes));
   }
 }
@@ -208,7 +208,7 @@ void AppendEpochs(const JobStatus& status, std::string& text) {
   if (status.change.has_value()) {
     absl::StrAppend(&text, "membership waits (last change because ", epochs.reason, "): ", *status.change, "\n");
   } else if (epochs.count > 0) {
-    absl::StrAppendFormat(&text, "%d changes of membership, %.1f s in the mean; the last because %s\n", epochs.count,
+    absl::StrAppendFormat(&text, "%d changes of membership, %.1f s on average; the last because %s\n", epochs.count,
                           epochs.total_seconds / static_cast<double>(epochs.count), epochs.reason);
   }
   if (status.open_round.has_value()) {

@@ -183,7 +183,7 @@ TEST(StatusTextTest, SaysForWhomTheJobWaits) {
       R"("links_out":[{"between":["n1","n2"],"seconds_left":60,"why":"silent"}],"nodes":[],"links":[],"trees":[],)"
       R"("keys":[]})");
   const std::string text = FormatStatus(status);
-  EXPECT_THAT(text, HasSubstr("2 changes of membership, 1.5 s in the mean; the last because n3 has gone\n"));
+  EXPECT_THAT(text, HasSubstr("2 changes of membership, 1.5 s on average; the last because n3 has gone\n"));
   EXPECT_THAT(text, HasSubstr("round 7 of w waits for worker 0 of n2 to push it; nothing was closed for 12.0 s\n"));
   EXPECT_THAT(text, HasSubstr("link out: n1 - n2: silent\n"));
 }

@@ -75,7 +75,7 @@ CommandLine MakeCommandLine(TraceFlags& flags) {
   CommandLine line("banyan trace",
                    "Has the nodes of a running job note what they do in its next rounds, and puts it together on one\n"
                    "clock. Writes it for https://ui.perfetto.dev, and says what each round waited for. With --records\n"
-                   "it asks nobody, and takes what `banyan node --trace FILE` of every node has written.",
+                   "it asks no node, and takes what `banyan node --trace FILE` of every node has written.",
                    "banyan trace rounds.json --rounds 5 --scheduler tcp://127.0.0.1:7700");
   line.Positional("TRACE.json", "the file to write", &flags.target);
   line.Integer("rounds", "N", "how many (default 5)", 1, TraceRounds::kMost, &flags.rounds);

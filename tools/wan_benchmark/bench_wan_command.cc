@@ -66,7 +66,8 @@ struct BenchWanFlags {
 };
 
 void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
-  line.Switch("dynamic", "draw all rates anew from time to time, the same ones for each contender", &flags.dynamic);
+  line.Switch("dynamic", "change all rates at random from time to time, the same ones for each contender",
+              &flags.dynamic);
   line.Time("redraw-seconds", "S", "how often, with --dynamic (default 180)", absl::Seconds(1), 0.1, kMostSeconds,
             &flags.redraw_seconds);
   line.Custom("redraw-mbps", "LOW-HIGH", absl::StrCat("uniformly between these (default ", RateRange().ToString(), ")"),

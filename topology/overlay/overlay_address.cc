@@ -96,7 +96,8 @@ bool IsEveryInterface(absl::string_view host) {
 // Addresses of no machine, or of all.
 Reason UnreachableFault(absl::string_view host) {
   if (IsEveryInterface(host)) {
-    return absl::StrCat("nobody can connect to ", host, ", which stands for every interface; name one of the machine");
+    return absl::StrCat("no process can connect to ", host,
+                        ", which stands for every interface; name one of the machine");
   }
   int first = 1;
   const bool is_ipv4 =

@@ -77,8 +77,8 @@ TEST(OverlayAddressTest, RefusalsSayWhy) {
       {"tcp://:7700", "the host is missing"},
       {"10.0.0.1:7700", "write tcp://10.0.0.1:7700"},
       {"tcp://::1:7700", "an IPv6 address needs brackets: [::1]"},
-      {"tcp://0.0.0.0:7700", "nobody can connect to 0.0.0.0"},
-      {"tcp://*:7700", "nobody can connect to *"},
+      {"tcp://0.0.0.0:7700", "no process can connect to 0.0.0.0"},
+      {"tcp://*:7700", "no process can connect to *"},
       {"tcp://224.0.0.1:7700", "an address of many machines"},
       {"tcp://a..b:7700", "'a..b' is no host name"}};
   for (const auto& [address, reason] : reasons) {

@@ -98,7 +98,7 @@ void CheckShared(const OverlayConfig& overlay, YamlProblems& problems) {
           overlay.links.has_value() ? pairs.contains(std::minmax(ends.first, ends.second)) : ends.first != ends.second;
       const std::string link = absl::StrCat("a link from '", ends.first, "' to '", ends.second, "'");
       if (!is_link) problems.Add(shared.place, absl::StrCat(where, ": there is not ", link));
-      if (!known.insert(ends).second) problems.Add(shared.place, absl::StrCat(where, ": ", link, " is there twice"));
+      if (!known.insert(ends).second) problems.Add(shared.place, absl::StrCat(where, ": ", link, " is given twice"));
     }
   }
 }

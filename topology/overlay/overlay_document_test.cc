@@ -1,4 +1,4 @@
-// Holds the tables of docs/configuration.md against those of the keys. A failure prints what the tables should say.
+// Holds the tables of docs/reference/overlay.md against those of the keys. A failure prints what the tables should say.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace banyan {
 namespace {
 
-constexpr char kReference[] = "docs/configuration.md";
+constexpr char kReference[] = "docs/reference/overlay.md";
 
 std::string Plain(double number) {
   if (number >= 1 << 30 && std::exp2(std::floor(std::log2(number))) == number) {

@@ -207,16 +207,16 @@ std::vector<YamlKey> SchedulerKeys(SchedulerConfig& scheduler) {
   list.yaml = [&addresses, all = list.yaml] { return addresses.size() > 1 ? all() : ""; };
   return {
       {"address", std::move(address), kRefused, "where nodes reach the scheduler"},
-      {"addresses", std::move(list), kRefused, "instead, of several schedulers"},
+      {"addresses", std::move(list), kRefused, "of several schedulers, instead"},
       {"etcd", Addresses(scheduler.etcd, "1 to 16 of http://host:port or https://", CheckHttpUrl), kRefused,
        "members of one cluster (3.4 or later), which keeps the state under `/banyan/JOB/` and elects the leader; flags "
        "give it a user or a certificate (`deploy/README.md`)"},
       // etcd grants no shorter lease than its elections take; a longer one leaves the job without a scheduler for long.
       {"lease_seconds", std::move(lease), kRefused,
-       "silence to etcd after which a leader leads no more; whole, with `etcd` 3 by default"},
+       "without etcd for so long, a leader steps down; whole, with `etcd` 3 by default"},
       {"public_key", PublicKey(scheduler.public_key), kRefused, "of all schedulers of the job"},
       {"http", Text(scheduler.http, "host:port", CheckHttpAddress), kRefused,
-       "the job's page and metrics (`docs/metrics.md`)"},
+       "dashboard and metrics (`docs/watching.md`)"},
   };
 }
 
@@ -230,7 +230,7 @@ std::vector<YamlKey> TopologyKeys(TopologyConfig& topology, const std::vector<No
       {"root", OneOf(nodes, Name(topology.root)), kLive,
        "a node, instead of the best one: root of star, bkt, mst, and of a single tree", "star bkt mst fapt packed"},
       {"k", Number(topology.arity, Count(1, kMaxOverlayNodes)), kLive, "bkt: children of an inner node", "bkt"},
-      {"shares", Word(topology.shares, {"quality", "balanced"}), kLive, "by path speed, or for the highest joint rate",
+      {"shares", Word(topology.shares, {"quality", "balanced"}), kLive, "by path speed, or for the highest total rate",
        "fapt custom"},
       {"trees",
        List<CustomTreeConfig>(topology.trees, "of 1 to 1024 trees such as {root: n1, reduce: {n2: n1}}", tree, 1,
@@ -333,14 +333,14 @@ std::vector<YamlKey> NodeKeys(NodeConfig& node) {
       {"address", Text(node.address, "tcp://host:port", CheckConnectAddress), kRefused,
        "where other nodes reach it; different for each"},
       {"listen", Text(node.listen, "tcp://host:port", CheckListenAddress), kRefused,
-       "what it binds to, instead of its address; the host may be `*` and the port 0"},
+       "what it binds to, if not its address; the host may be `*` and the port 0"},
       {"workers", Number(node.workers, Count(1, kMaxWorkersPerNode)), kFixed, "training processes of the node"},
-      {"up_mbps", Number(node.up_cap_bps, kMbps), kRefused, "cap on all that it sends"},
-      {"down_mbps", Number(node.down_cap_bps, kMbps), kRefused, "cap on all that it receives"},
-      {"public_key", PublicKey(node.public_key), kLive, "all have one or nobody has (`docs/security.md`)"},
-      {"place", Position(node.position), kLive, "where the job's page draws it"},
+      {"up_mbps", Number(node.up_cap_bps, kMbps), kRefused, "limit of all that it sends"},
+      {"down_mbps", Number(node.down_cap_bps, kMbps), kRefused, "limit of all that it receives"},
+      {"public_key", PublicKey(node.public_key), kLive, "all nodes have one, or none has (`docs/security.md`)"},
+      {"place", Position(node.position), kLive, "where the dashboard shows it"},
       {"price_per_gb", Number(node.price_per_gb, kPricePerGb), kLive,
-       "of 10^9 bytes that it sends (`docs/planner.md`)"},
+       "price of 10^9 bytes that it sends (`docs/planner.md`)"},
   };
 }
 
@@ -353,7 +353,7 @@ std::vector<YamlKey> LinkKeys(LinkConfig& link) {
        "propagation, one way"},
       {"loss_percent", Loss(link.loss_fraction), kLive, "of packets, each direction"},
       {"price_per_gb", BothWays(link.a_to_b_price_per_gb, link.b_to_a_price_per_gb, kPricePerGb), kLive,
-       "of 10^9 bytes that cross it; both directions, or [a to b, b to a]"},
+       "price of 10^9 bytes that cross it; both directions, or [a to b, b to a]"},
   };
 }
 
@@ -362,22 +362,23 @@ std::vector<YamlKey> SharedKeys(SharedConfig& shared) {
   YamlSlot links = List<Ends>(shared.links, "of links such as [[n1, n2], [n1, n3]]", ends, 1);
   links.form = "[from, to] of one direction each";
   return {
-      {"links", Required(std::move(links)), kLive, "they share more than their ends, such as a router's link"},
-      {"mbps", Required(Number(shared.capacity_bps, kMbps)), kLive, "what they carry together at most"},
+      {"links", Required(std::move(links)), kLive, "links that share more than their ends, such as a router's link"},
+      {"mbps", Required(Number(shared.capacity_bps, kMbps)), kLive, "what they carry together"},
   };
 }
 
 std::vector<YamlKey> PersonKeys(PersonConfig& person) {
   return {
-      {"name", Required(Name(person.name)), kLive, "operators may change and stop the job, observers look at it"},
+      {"name", Required(Name(person.name)), kLive, "operators may change and stop the job, observers may look at it"},
       {"public_key", Required(PublicKey(person.public_key)), kLive, "their key"},
   };
 }
 
 std::vector<YamlKey> TreeKeys(CustomTreeConfig& tree, const std::vector<NodeConfig>& nodes) {
   return {
-      {"root", Required(OneOf(nodes, Name(tree.root))), kLive, "custom: a node; up to 1024 trees"},
-      {"share", Number(tree.share, Above(0, 1)), kLive, "of all trees, with the sum 1, or of none: then by `shares`"},
+      {"root", Required(OneOf(nodes, Name(tree.root))), kLive, "a node; up to 1024 trees, planner custom"},
+      {"share", Number(tree.share, Above(0, 1)), kLive,
+       "give all trees one, with the sum 1, or none: then by `shares`"},
       {"reduce", Required(Parents(tree.reduce, nodes)), kLive, "the way up"},
       {"broadcast", Parents(tree.broadcast, nodes), kLive, "the way down, if it is not that of `reduce`"},
   };
@@ -385,11 +386,11 @@ std::vector<YamlKey> TreeKeys(CustomTreeConfig& tree, const std::vector<NodeConf
 
 std::vector<YamlKey> RuleKeys(CompressionRule& rule) {
   return {
-      {"codec", Codec(rule.codec), kFixed, "how numbers become bytes"},
+      {"codec", Codec(rule.codec), kFixed, "encoding of the elements"},
       {"controller", Word(rule.controller, RatioControllerNames()), kFixed, "ratio of topk and randomk"},
       {"selection", Word(rule.selection, {"exact", "sampled"}), kFixed, "topk: sampled is faster", "topk"},
       {"error_feedback", Bool(rule.error_feedback), kFixed,
-       "what is dropped comes with later rounds; by default of topk, randomk, sign, trim_*"},
+       "what is dropped is sent later; by default with topk, randomk, sign, trim_*"},
       {"keys", Required(Text(rule.keys, "pattern, 1 to 1024 bytes")), kFixed, "`*` stands for any characters"},
   };
 }
@@ -453,7 +454,7 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
   const std::vector<YamlKey> awareness = {
       {"enabled", Bool(o.awareness.enabled), kLive, "plans follow what nodes measure"},
       {"probe_chunk_bytes", Number(o.awareness.probe_chunk_bytes, Bytes(1, kMostBytes)), kLive,
-       "fewest payload bytes of a sample"},
+       "payload bytes of a sample, at least"},
       {"probe_chunks", Number(o.awareness.probe_chunks, Count(1, kMostQueuedChunks)), kLive, "chunks in a sample"},
       {"estimator",
        Word(o.awareness.estimator, {NameOf(RateEstimator::kDelivery), NameOf(RateEstimator::kOneWayDelay)}), kLive,
@@ -462,7 +463,7 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
   const std::vector<YamlKey> multipath = {
       {"enabled", Bool(o.multipath.enabled), kLive, "tree edges get auxiliary paths"},
       {"primary_busy_bound", Number(o.multipath.primary_busy_bound, Count(0, kMostQueuedChunks)), kLive,
-       "chunks beyond the bandwidth-delay product: then the primary path is busy"},
+       "chunks beyond the bandwidth-delay product, from which on the primary path is busy"},
       {"auxiliary_queue_length", Number(o.multipath.auxiliary_queue_length, Count(0, kMostQueuedChunks)), kLive,
        "the same bound for an auxiliary path"},
   };
@@ -476,16 +477,14 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
       {"op", Word(o.aggregation.op, {kAggregationOpNames.begin(), kAggregationOpNames.end()}), kFixed,
        "the last four are optimizers, run by every node: results are parameters"},
       {"not_finite", Word(o.aggregation.not_finite, {"keep", "skip", "fail"}), kFixed,
-       "a gradient with NaN or infinity counts, is in no sum and no divisor, or ends the job"},
+       "a gradient with NaN or infinity is summed, is skipped, or ends the job"},
       {"quorum", Number(o.aggregation.quorum, kShare), kFixed,
-       "share of all workers, from which on a round may close without the others (`docs/trimming.md`). 0: it waits for "
-       "all"},
-      {"grace_seconds", Number(o.aggregation.grace, Seconds(0, 3600)), kFixed, "for late workers from then on"},
+       "share of all workers, from which on a round may close without the others (`docs/stragglers.md`); 0: all"},
+      {"grace_seconds", Number(o.aggregation.grace, Seconds(0, 3600)), kFixed, "time for the others from then on"},
       {"order", Word(o.aggregation.fixed_order, {"arrival", "fixed"}), kFixed,
-       "`fixed`: sums add by the numbers of nodes, so that results are equal to the last bit (`docs/trimming.md`, "
-       "Transcripts)"},
+       "`fixed`: sums add in the order of nodes, so that a replay is equal to the bit (`docs/replay.md`)"},
       {"learning_rate", Number(o.aggregation.learning_rate, Above(0, 1000)), kFixed,
-       "of the optimizers; of adam 0.001 by default", kOptimizers},
+       "of the optimizers; adam: 0.001 by default", kOptimizers},
       {"momentum", Number(o.aggregation.momentum, kDecay), kFixed, "momentum, nesterov", "momentum nesterov"},
       {"beta1", Number(o.aggregation.beta1, kDecay), kFixed, "adam", "adam"},
       {"beta2", Number(o.aggregation.beta2, kDecay), kFixed, "adam", "adam"},
@@ -495,9 +494,9 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
   };
   const std::vector<YamlKey> policy = {
       {"lease_seconds", Number(o.policy.lease, Seconds(0, 3600)), kFixed,
-       "how long, about, rounds go on without the scheduler; 0: each is asked for"},
+       "about how long rounds continue without the scheduler; 0: it is asked for each round"},
       {"rounds_in_flight", Number(o.policy.rounds_in_flight, Count(1, 16)), kFixed,
-       "open rounds per key; 1 with an optimizer, error feedback or a quorum"},
+       "open rounds per tensor; 1 with an optimizer, error feedback or a quorum"},
   };
   const std::vector<YamlKey> transport = {
       {"connections", Number(o.transport.connections, Count(1, 64, "auto")), kFixed,
@@ -513,23 +512,25 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
   };
   const std::vector<YamlKey> membership = {
       {"start_with", Number(o.membership.start_with, Count(1, nodes, "all")), kFixed,
-       "nodes that must join before round 1, of those that there are"},
+       "nodes that must join before round 1"},
       {"heartbeat_seconds", Number(o.membership.heartbeat, Seconds(0.01, 3600)), kFixed, "between heartbeats"},
       {"lost_after_seconds", Number(o.membership.lost_after, Seconds(0.01, 3600)), kFixed,
-       "silence that ends a peer; at least 0.1 and three heartbeats"},
+       "silence after which a peer is lost; at least 0.1 and three heartbeats"},
       {"scheduler_lost_after_seconds", Number(o.membership.scheduler_lost_after, Seconds(0.01, 7 * 24 * 3600)), kFixed,
        "the scheduler's silence after which a node ends the job; at least `lost_after_seconds`"},
-      {"least", Number(o.membership.least, Count(1, nodes)), kFixed, "members: with fewer training waits"},
+      {"least", Number(o.membership.least, Count(1, nodes)), kFixed, "with fewer members training waits"},
   };
   const std::vector<YamlKey> trimming = {
-      {"policy", Word(o.trimming.policy, trim_policies), kFixed, "when queues cut chunks of `trim_*` codecs"},
-      {"queue_bytes", Number(o.trimming.queue_bytes, Bytes(0, kMostBytes)), kFixed, "queue: what may wait", "queue"},
-      {"share", Number(o.trimming.share, kShare), kFixed, "random: of the chunks", "random"},
+      {"policy", Word(o.trimming.policy, trim_policies), kFixed, "when queues trim chunks of `trim_*` codecs"},
+      {"queue_bytes", Number(o.trimming.queue_bytes, Bytes(0, kMostBytes)), kFixed, "queue: bytes that may wait",
+       "queue"},
+      {"share", Number(o.trimming.share, kShare), kFixed, "random: share of the chunks", "random"},
   };
   const std::vector<YamlKey> precision = {
       {"profile", Required(Text(o.precision.profile, "file")), kFixed,
-       "the operating profile; both files lie beside the overlay"},
-      {"binding", Required(Text(o.precision.binding, "file")), kFixed, "which tensors may go low-bit"},
+       "the operating profile, a file beside the overlay"},
+      {"binding", Required(Text(o.precision.binding, "file")), kFixed,
+       "which tensors may be low-bit, a file beside the overlay"},
   };
   return {
       {"job", Name(o.job), kRefused, "nodes of another job are refused"},

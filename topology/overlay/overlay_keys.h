@@ -1,6 +1,7 @@
 // The keys of overlay.yaml: each is one row here, and nowhere else. The file's reader, what a reconfiguration may
-// change, the settings that a running job rests on, the file's writer and the tables of docs/configuration.md follow.
-// Rows refer to the configuration that they are made of. Free functions; thread-safe on distinct configurations.
+// change, the settings that a running job rests on, the file's writer and the tables of docs/reference/overlay.md
+// follow. Rows refer to the configuration that they are made of. Free functions; thread-safe on distinct
+// configurations.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_OVERLAY_KEYS_H_
 #define BANYAN_TOPOLOGY_OVERLAY_OVERLAY_KEYS_H_
 

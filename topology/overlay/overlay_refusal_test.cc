@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
                               "chunks: unknown key 'max_elments'; did you mean 'max_elements'?"},
                       Refusal{"UnknownKeyOfLink", WithLinks("  - {between: [n1, n2], bandwidth: 3}\n"), 3,
                               "links[0]: unknown key 'bandwidth'; known are between, mbps, delay_ms, loss_percent"},
-                      Refusal{"DuplicateKey", Chain("job: a\njob: b\n"), 6, "the key 'job' is there twice"},
+                      Refusal{"DuplicateKey", Chain("job: a\njob: b\n"), 6, "the key 'job' is given twice"},
                       Refusal{"SecondDocument", Chain("---\njob: b\n"), 5, "a second document"},
                       Refusal{"AliasToItself", Chain("topology: &t {trees: *t}\n"), 5, "this alias leads to itself"},
                       Refusal{"BrokenYaml", Chain("job: [a\n"), 5, "this '[' is never closed"},

@@ -35,7 +35,7 @@ TEST(OverlaySharedTest, RefusesWhatNamesNoLink) {
   EXPECT_THAT(ErrorOf(std::string(kMesh) + "shared: [{links: [[n1, n1]], mbps: 50}]\n"),
               testing::HasSubstr("there is not a link"));
   EXPECT_THAT(ErrorOf(std::string(kMesh) + "shared: [{links: [[n1, n2], [n1, n2]], mbps: 50}]\n"),
-              testing::HasSubstr("is there twice"));
+              testing::HasSubstr("is given twice"));
 }
 
 TEST(OverlaySharedTest, RefusesOtherForms) {

@@ -108,7 +108,7 @@ class TreeBuilder : public YAML::EventHandler {
       throw Refused(mark, "a list's '-' needs a space after it");
     }
     if (!open_.back().keys.insert(text).second) {
-      throw Refused(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
+      throw Refused(mark, absl::StrCat("the key '", text, "' is given twice; keep one"));
     }
     open_.back().key = YamlEntry{text, Shown(mark), nullptr};
   }

@@ -40,7 +40,7 @@ TEST(YamlDocumentTest, FollowsAliases) {
 }
 
 TEST(YamlDocumentTest, RefusesDuplicateKeys) {
-  EXPECT_EQ(Refusal("a: 1\nb: 2\na: 3\n"), "o.yaml:3:1: the key 'a' is there twice; keep one");
+  EXPECT_EQ(Refusal("a: 1\nb: 2\na: 3\n"), "o.yaml:3:1: the key 'a' is given twice; keep one");
   EXPECT_THAT(Refusal("x:\n  - {a: 1, a: 1}\n"), StartsWith("o.yaml:2:12: the key 'a'"));
 }
 
