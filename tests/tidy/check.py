@@ -413,8 +413,8 @@ def troubleshooting(files):
 
 
 def command_list(files):
-    """docs/commands.md lists the commands as the help of banyan does."""
-    path = "docs/commands.md"
+    """docs/reference/commands.md lists the commands as the help of banyan does."""
+    path = "docs/reference/commands.md"
     listed = set(re.findall(r"^\| `banyan ([a-z-]+)` \| ([^|]*[^| ]) *\|", files.get(path, ""), re.MULTILINE))
     for name, what in re.findall(r'\{"([a-z][a-z-]*)",\s*"([^"]*)"', files.get("tools/all_commands.cc", "")):
         if path in files and (name, what) not in listed:
@@ -507,9 +507,9 @@ SAMPLES = [
     (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |\n" * 40, "node/a.cc": '"a "  // x\n    "b"'}, []),
     (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |", "node/a.cc": '// "a b"\n"a"'},
      ["docs/troubleshooting.md:1: has '", "docs/troubleshooting.md:1: has 1 messages"]),
-    *[(command_list, {**PROGRAM, "docs/commands.md": "| `banyan node` | runs |\n| `banyan demo` | x |\n" + row}, found)
-      for row, found in (("| `banyan status` | shows |", []),
-                         ("| `banyan status` | x |", ["docs/commands.md:1: lacks the row | `banyan status` | shows |"]))],
+    *[(command_list, {**PROGRAM, "docs/reference/commands.md": "| `banyan node` | runs |\n| `banyan demo` | x |\n" + row},
+       found) for row, found in (("| `banyan status` | shows |", []), (
+           "| `banyan status` | x |", ["docs/reference/commands.md:1: lacks the row | `banyan status`"]))],
 ]
 
 
