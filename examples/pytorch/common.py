@@ -23,7 +23,7 @@ def loss_of(model, batch):
 
 def report(model):
     """Prints the weights, for whoever compares sites, and fails where they are not those of the task."""
-    weights = [parameter for parameter in model.parameters()][0].detach().flatten()
+    weights = torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
     assert torch.allclose(weights, TRUE_WEIGHTS, atol=0.1), weights
     print("weights", [round(value, 6) for value in weights.tolist()])
 
