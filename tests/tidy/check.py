@@ -507,8 +507,8 @@ SAMPLES = [
     (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |\n" * 40, "node/a.cc": '"a "  // x\n    "b"'}, []),
     (troubleshooting, {"docs/troubleshooting.md": "| `a b` | c |", "node/a.cc": '// "a b"\n"a"'},
      ["docs/troubleshooting.md:1: has '", "docs/troubleshooting.md:1: has 1 messages"]),
-    *[(command_list, {**PROGRAM, "docs/reference/commands.md": "| `banyan node` | runs |\n| `banyan demo` | x |\n" + row},
-       found) for row, found in (("| `banyan status` | shows |", []), (
+    *[(command_list, {**PROGRAM, "docs/reference/commands.md": "| `banyan node` | runs |\n| `banyan demo` | x |\n" +
+                      row}, found) for row, found in (("| `banyan status` | shows |", []), (
            "| `banyan status` | x |", ["docs/reference/commands.md:1: lacks the row | `banyan status`"]))],
 ]
 
