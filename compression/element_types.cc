@@ -1,6 +1,8 @@
 #include "compression/element_types.h"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -12,33 +14,63 @@
 namespace banyan {
 namespace {
 
-// Integers wrap around, which C++ allows of unsigned ones alone.
-template <typename T>
-T Sum(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using Unsigned = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+// Integers wrap around, which C++ allows of unsigned ones alone. What is no number stays none.
+template <Reduction reduction, typename T>
+T Reduce(T a, T b) {
+  constexpr bool kIsProduct = reduction == Reduction::kProduct;
+  if constexpr (reduction == Reduction::kMax) {
+    return a > b || a != a ? a : b;
+  } else if constexpr (reduction == Reduction::kMin) {
+    return a < b || a != a ? a : b;
+  } else if constexpr (std::is_integral_v<T>) {
+    const auto left = static_cast<std::make_unsigned_t<T>>(a);
+    const auto right = static_cast<std::make_unsigned_t<T>>(b);
+    return static_cast<T>(kIsProduct ? left * right : left + right);
   } else {
-    return a + b;
+    return kIsProduct ? a * b : a + b;
   }
 }
 
 // Frames need no alignment.
-template <typename T>
+template <Reduction reduction, typename T>
 void AddFrame(const uint8_t* frame, absl::Span<T> sums) {
   for (size_t i = 0; i < sums.size(); ++i) {
     T value;
     std::memcpy(&value, frame + i * sizeof(T), sizeof(T));
-    sums[i] = Sum(sums[i], value);
+    sums[i] = Reduce<reduction>(sums[i], value);
   }
+}
+
+template <typename T>
+void AddFrame(Reduction reduction, const uint8_t* frame, absl::Span<T> sums) {
+  switch (reduction) {
+    case Reduction::kOfJob:
+    case Reduction::kSum:
+      return AddFrame<Reduction::kSum>(frame, sums);
+    case Reduction::kMax:
+      return AddFrame<Reduction::kMax>(frame, sums);
+    case Reduction::kMin:
+      return AddFrame<Reduction::kMin>(frame, sums);
+    case Reduction::kProduct:
+      return AddFrame<Reduction::kProduct>(frame, sums);
+  }
+}
+
+// What changes nothing that it is reduced with.
+template <typename T>
+T NeutralOf(Reduction reduction) {
+  using Limits = std::numeric_limits<T>;
+  if (reduction == Reduction::kMax) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  if (reduction == Reduction::kMin) return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  return reduction == Reduction::kProduct ? 1 : 0;
 }
 
 // Calls use(T()) with the C++ type of an exact one.
 template <typename Use>
 void WithExactType(DataType type, Use use) {
   BANYAN_CHECK(IsExact(type));
-  if (type == DataType::kFloat64) return use(double());
-  if (type == DataType::kInt32) return use(int32_t());
+  if (NumberTypeOf(type) == DataType::kFloat64) return use(double());
+  if (NumberTypeOf(type) == DataType::kInt32) return use(int32_t());
   use(int64_t());
 }
 
@@ -53,7 +85,7 @@ void AddExact(const CheckedChunk& chunk, Buffer& sum) {
     for (size_t i = 0; i < encoded.frames.size(); ++i) {
       const FrameHeader& range = encoded.frames[i];
       BANYAN_CHECK(CanHold(sum.type(), range.codec));
-      AddFrame(encoded.payload[i].bytes().data(),
+      AddFrame(ReductionOf(sum.type()), encoded.payload[i].bytes().data(),
                NumbersOf<decltype(zero)>(sum).subspan(range.first_element, range.elements));
     }
   });
@@ -62,10 +94,7 @@ void AddExact(const CheckedChunk& chunk, Buffer& sum) {
 }  // namespace
 
 CodecId PlainCodecOf(DataType type) {
-  switch (type) {
-    case DataType::kFloat32:
-    case DataType::kByte:
-      break;
+  switch (NumberTypeOf(type)) {
     case DataType::kFloat16:
       return CodecId::kFp16;
     case DataType::kBFloat16:
@@ -76,8 +105,9 @@ CodecId PlainCodecOf(DataType type) {
       return CodecId::kInt32;
     case DataType::kInt64:
       return CodecId::kInt64;
+    default:
+      return CodecId::kFp32;
   }
-  return CodecId::kFp32;
 }
 
 CheckedChunk PlainChunk(const Buffer& values, uint32_t weight) {
@@ -109,7 +139,10 @@ void DecodeInto(const CheckedChunk& chunk, Buffer& sum) {
     std::memcpy(sum.mutable_data(), chunk.encoded().payload[0].data(), sum.size_bytes());
     return;
   }
-  std::memset(sum.mutable_data(), 0, sum.size_bytes());
+  WithExactType(sum.type(), [&sum](auto zero) {
+    const absl::Span<decltype(zero)> numbers = NumbersOf<decltype(zero)>(sum);
+    std::fill(numbers.begin(), numbers.end(), NeutralOf<decltype(zero)>(ReductionOf(sum.type())));
+  });
   AddExact(chunk, sum);
 }
 
@@ -118,7 +151,7 @@ void AddInto(const CheckedChunk& chunk, Buffer& sum) {
 }
 
 void DivideExact(Buffer& sum, uint32_t divisor) {
-  if (IsInteger(sum.type())) return;
+  if (!HasMean(sum.type())) return;
   for (double& value : NumbersOf<double>(sum)) value /= divisor;
 }
 

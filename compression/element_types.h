@@ -1,6 +1,7 @@
 // Tensors' element types on their way through rounds: how values of each become a chunk without loss, how chunks are
 // summed, and how a result becomes the type that workers see. Halves travel as halves, are summed in float32 and
-// rounded once. Float64 and integers are summed exactly in their own type; integers wrap around. Pure functions.
+// rounded once. Float64 and integers are summed exactly in their own type, or reduced as it says; integers wrap around.
+// Pure functions.
 #ifndef BANYAN_COMPRESSION_ELEMENT_TYPES_H_
 #define BANYAN_COMPRESSION_ELEMENT_TYPES_H_
 
@@ -26,12 +27,13 @@ bool IsPlainArray(const CheckedChunk& chunk, DataType type);
 // Returns whether a frame of this codec can be a part of a tensor of this type: exact types have their own alone.
 bool CanHold(DataType type, CodecId codec);
 
-// Replaces `sum` by what the chunk says, or adds that. `sum` is of a sum type. REQUIRE: the chunk is empty or was
+// Replaces `sum` by what the chunk says, or adds that: reduces both, where `sum` is of a type with a reduction. It is
+// of a sum type. REQUIRE: the chunk is empty or was
 // checked for sum.elements() elements; with an exact type CanHold is true for each frame.
 void DecodeInto(const CheckedChunk& chunk, Buffer& sum);
 void AddInto(const CheckedChunk& chunk, Buffer& sum);
 
-// Divides every element, of integers none: a mean of them is nowhere allowed. REQUIRES: an exact type.
+// Divides every element of a type that has a mean, and nothing else. REQUIRES: an exact type.
 void DivideExact(Buffer& sum, uint32_t divisor);
 
 // Writes `values` to `to`, halves rounded to nearest. REQUIRES: equal lengths; the same type, or float32 to halves.

@@ -1,5 +1,6 @@
 #include "compression/element_types.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -61,6 +62,53 @@ TEST(ElementTypesTest, ExactTypesAreSummedInThemselves) {
   ExpectExactSums<double>({1e300, 0.1, 1}, {1e-300, 0.2, 1e-16}, {1e300, 0.1 + 0.2, 1 + 1e-16});
   ExpectExactSums<int32_t>({16777217, -5}, {2, 3}, {16777219, -2});
   ExpectExactSums<int64_t>({int64_t{1} << 60, 7}, {1, -9}, {(int64_t{1} << 60) + 1, -2});
+}
+
+// What a reduction makes of two tensors, whose second one comes in two frames.
+template <typename T>
+std::vector<T> Reduced(DataType type, const std::vector<T>& one, const std::vector<T>& other) {
+  const auto of_type = [type](const std::vector<T>& values) { return BufferOf(values).As(type); };
+  const auto half = static_cast<int64_t>(other.size()) / 2;
+  const Buffer whole = of_type(other);
+  EncodedChunk parts = {{}, {}, 1};
+  for (const auto& [first, count] : {std::pair(int64_t{0}, half), std::pair(half, whole.elements() - half)}) {
+    parts.frames.push_back({PlainCodecOf(type), first, count, count * SizeOf(type)});
+    parts.payload.push_back(whole.Slice(first, count).AsBytes());
+  }
+  const CheckedChunk in_parts = *CheckChunk(std::move(parts), whole.elements());
+  Buffer sum = Buffer::Allocate(whole.elements(), type);
+  DecodeInto(in_parts, sum);
+  EXPECT_EQ(ValuesOf<T>(sum), other) << "what lay there before counts for nothing";
+  AddInto(PlainChunk(of_type(one), 1), sum);
+  DivideExact(sum, 2);
+  DecodeInto(CheckedChunk(), sum);
+  AddInto(PlainChunk(of_type(one), 1), sum);
+  EXPECT_EQ(ValuesOf<T>(sum), one) << "what says nothing changes nothing";
+  AddInto(in_parts, sum);
+  DivideExact(sum, 2);
+  return ValuesOf<T>(sum);
+}
+
+TEST(ElementTypesTest, ReductionsAreTheGreatestTheLeastAndTheProduct) {
+  EXPECT_EQ(Reduced<double>(DataType::kFloat64Max, {-1, -0.5, 3}, {-2, 7, 3}), (std::vector<double>{-1, 7, 3}));
+  EXPECT_EQ(Reduced<double>(DataType::kFloat64Min, {1, -0.5, 3}, {2, 7, 3}), (std::vector<double>{1, -0.5, 3}));
+  EXPECT_EQ(Reduced<double>(DataType::kFloat64Product, {1, -0.5, 3}, {2, 7, 3}), (std::vector<double>{2, -3.5, 9}));
+  EXPECT_EQ(Reduced<double>(DataType::kFloat64Sum, {1, -0.5, 3}, {2, 7, 3}), (std::vector<double>{3, 6.5, 6}));
+  EXPECT_EQ(Reduced<int32_t>(DataType::kInt32Max, {-5, 4}, {-6, 3}), (std::vector<int32_t>{-5, 4}));
+  EXPECT_EQ(Reduced<int64_t>(DataType::kInt64Min, {5, 4}, {6, -3}), (std::vector<int64_t>{5, -3}));
+  EXPECT_EQ(Reduced<int32_t>(DataType::kInt32Product, {1 << 30, 4}, {6, -3}),
+            (std::vector<int32_t>{std::numeric_limits<int32_t>::min(), -12}));
+}
+
+TEST(ElementTypesTest, WhatIsNoNumberStaysNone) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const DataType type : {DataType::kFloat64Max, DataType::kFloat64Min}) {
+    for (const auto& [one, other] : {std::pair(nan, 1.0), std::pair(1.0, nan)}) {
+      Buffer sum = BufferOf<double>({one}).As(type);
+      AddInto(PlainChunk(BufferOf<double>({other}).As(type), 1), sum);
+      EXPECT_TRUE(std::isnan(ValuesOf<double>(sum)[0]));
+    }
+  }
 }
 
 TEST(ElementTypesTest, IntegersWrapAround) {

@@ -61,7 +61,7 @@ class TensorView {
   // The numbers as what they are. REQUIRES: they are of this type.
   template <TensorElement T>
   absl::Span<T> As() const {
-    BANYAN_CHECK(empty() || type_ == kTypeOf<T>);
+    BANYAN_CHECK(empty() || NumberTypeOf(type_) == kTypeOf<T>);
     return {static_cast<T*>(data_), static_cast<size_t>(elements_)};
   }
   absl::Span<float> floats() const { return As<float>(); }
@@ -101,7 +101,7 @@ class ConstTensorView {
   // The numbers as what they are. REQUIRES: they are of this type.
   template <TensorElement T>
   absl::Span<const T> As() const {
-    BANYAN_CHECK(empty() || type_ == kTypeOf<T>);
+    BANYAN_CHECK(empty() || NumberTypeOf(type_) == kTypeOf<T>);
     return {static_cast<const T*>(data_), static_cast<size_t>(elements_)};
   }
   absl::Span<const float> floats() const { return As<float>(); }

@@ -92,7 +92,8 @@ std::vector<std::string> WorkerReplySeeds() {
            TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
            CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)}, SlotFreed{TensorId(3), 1},
            RoundCompleted{TensorId(3), Round(19)}, JobEnded{absl::UnavailableError("node n3 was lost")},
-           StateOpened{CallId(7), 1 << 18, 8}, HoldAtBoundary{true}, StateRead{2, ChunkIndex(5)}}) {
+           StateOpened{CallId(7), 1 << 18, 8}, HoldAtBoundary{true}, StateRead{2, ChunkIndex(5)},
+           MembersChanged{Epoch(3), {{"n1", 2}, {"n2", 1}}, true}}) {
     seeds.push_back(EncodeWorkerReply(reply));
   }
   return seeds;

@@ -313,6 +313,10 @@ void NodeCore::OnJobOver(StepContext& step, const std::string& reason) {
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
   started_ = started_ || update.started;
   epochs_.OnMembership(update.epoch);
+  if (update.members != members_) {
+    members_ = update.members;
+    step.actions.emplace_back(std::in_place_type<TellMembers>, TellMembers{update.epoch, members_});
+  }
   std::string text = absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined);
   // How many start it counts no more once they have.
   if (!update.started) absl::StrAppend(&text, " of ", update.expected);

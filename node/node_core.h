@@ -351,7 +351,8 @@ class NodeCore : public Protocol,
   absl::Status failure_;  // from Fail, not yet taken
   LogLevel failure_level_ = LogLevel::kError;
   absl::Status failed_;
-  bool started_ = false;  // the job, as the scheduler has said
+  bool started_ = false;            // the job, as the scheduler has said
+  std::vector<JobMember> members_;  // of whom workers were told last
   bool workers_done_ = false;
   bool left_ = false;
   bool cannot_follow_ = false;  // which the scheduler is told

@@ -59,6 +59,19 @@ void Fields(Visitor& v, AggregationConfig& m) {
   v(11, "fixed_order", m.fixed_order);
 }
 
+// A node of a job that runs, as its workers know it.
+struct JobMember {
+  std::string name;
+  uint32_t workers = 1;  // as overlay.yaml says
+  friend bool operator==(const JobMember&, const JobMember&) = default;
+};
+
+template <typename Visitor>
+void Fields(Visitor& v, JobMember& m) {
+  v(1, "name", m.name, kName);
+  v(2, "workers", m.workers, Range{1u, kMaxWorkersPerNode});
+}
+
 // What workers are told of a job before they train, since it says what they may do with results.
 struct JobTraits {
   AggregationOp op = AggregationOp::kMean;

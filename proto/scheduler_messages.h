@@ -93,6 +93,7 @@ struct MembershipUpdate {
   uint32_t expected = 0;  // what membership.start_with asks for
   bool started = false;
   std::vector<std::string> waiting_for;  // names, kMostWaitedFor at most
+  std::vector<JobMember> members = {};   // of the epoch, in order of NodeId; none before the start
   friend bool operator==(const MembershipUpdate&, const MembershipUpdate&) = default;
 };
 
@@ -104,6 +105,7 @@ void Fields(Visitor& v, MembershipUpdate& m) {
   v(4, "expected", m.expected);
   v(5, "started", m.started);
   v(6, "waiting_for", m.waiting_for, Entries{0, MembershipUpdate::kMostWaitedFor}, kName);
+  v(7, "members", m.members, Entries{0, v.limits().max_entries});
 }
 
 struct Heartbeat {  // node to scheduler

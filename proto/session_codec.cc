@@ -42,6 +42,7 @@ constexpr std::array<MessageKind, std::variant_size_v<WorkerReply>> kReplyKinds 
     {10, "StateRead"},
     {11, "StateHashesRead"},
     {12, "StateWrite"},
+    {13, "MembersChanged"},
 }};
 
 absl::Status Malformed(absl::string_view what) {

@@ -56,6 +56,7 @@ std::vector<WorkerReply> Replies() {
       StateRead{2, ChunkIndex(5)},
       StateHashesRead{1},
       StateWrite{7, ChunkIndex(6)},
+      MembersChanged{Epoch(3), {{"n1", 2}, {"n2", 1}}, true},
   };
 }
 
@@ -125,7 +126,7 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   m.mutable_open_tensor()->set_name("x");
                   m.mutable_open_tensor()->set_type(static_cast<uint32_t>(kLastElementType) + 1);
                 }),
-                "OpenTensor: type: 0 to 5 expected, 6 came");
+                "OpenTensor: type: 0 to 17 expected, 18 came");
   ExpectRefused(
       Worker([](auto& m) { m.mutable_tensor_call()->set_kind(static_cast<uint32_t>(kLastTensorCallKind) + 1); }),
       "kind");

@@ -409,6 +409,23 @@ void Fields(Visitor& v, JobEnded& m) {
   v.Check([&m](FieldReader& fields) { fields.Expect(!m.reason.ok(), "reason", "the error that ended the job", "OK"); });
 }
 
+// Who the members of the job are, once the worker is attached and it has started, and whenever they change. Many come
+// in several messages, one behind the other.
+struct MembersChanged {
+  static constexpr size_t kMost = 128;
+  Epoch epoch;
+  std::vector<JobMember> members;  // in order of NodeId
+  bool has_more = false;
+  friend bool operator==(const MembersChanged&, const MembersChanged&) = default;
+};
+
+template <typename Visitor>
+void Fields(Visitor& v, MembersChanged& m) {
+  v(1, "epoch", m.epoch, kNonZero);
+  v(2, "members", m.members, Entries{1, static_cast<int>(MembersChanged::kMost)});
+  v(3, "has_more", m.has_more);
+}
+
 // Over a socket the memory's file descriptor comes beside the message.
 struct StateOpened {
   CallId call;
@@ -487,9 +504,9 @@ void Fields(Visitor& v, WorkerMessageRejected& m) {
   v(1, "reason", m.reason);
 }
 
-using WorkerReply =
-    std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, RoundCompleted, JobEnded,
-                 WorkerMessageRejected, StateOpened, HoldAtBoundary, StateRead, StateHashesRead, StateWrite>;
+using WorkerReply = std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, RoundCompleted, JobEnded,
+                                 WorkerMessageRejected, StateOpened, HoldAtBoundary, StateRead, StateHashesRead,
+                                 StateWrite, MembersChanged>;
 
 }  // namespace banyan
 

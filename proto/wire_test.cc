@@ -186,7 +186,7 @@ TEST(WireTest, ATypeOfElementsThatThisVersionDoesNotKnowIsRefused) {
   const KeysAssigned told = {Term(3), KeyTableVersion(1), {{KeyId(1), "w", 3, 0, unknown}}};
   for (const Message& message : {Message(asked), Message(told)}) {
     const absl::Status refused = DecodeMessage(EncodeMessage(message), {}).status();
-    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("keys[0].type: 0 to 5 expected, 6 came"));
+    EXPECT_THAT(std::string(refused.message()), testing::HasSubstr("keys[0].type: 0 to 17 expected, 18 came"));
   }
 }
 

@@ -100,6 +100,12 @@ struct AskWorker {
   StateTask task;
 };
 
+// Tell every attached worker, and each that attaches later, who the members of the job are. Comes whenever they change.
+struct TellMembers {
+  Epoch epoch;
+  std::vector<JobMember> members;
+};
+
 // Tell every attached worker that no round of the job can finish any more. Comes once, before the CompleteRequests of
 // the calls that this ends.
 struct TellJobEnded {
@@ -125,8 +131,9 @@ struct Stop {
   absl::Status status;
 };
 
-using AnyAction = std::variant<Connect, Disconnect, Renew, Pace, Send, StartComputation, WriteResult, CompleteRequest,
-                               TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop, Admit>;
+using AnyAction =
+    std::variant<Connect, Disconnect, Renew, Pace, Send, StartComputation, WriteResult, CompleteRequest,
+                 TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop, Admit, TellMembers>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

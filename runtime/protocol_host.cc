@@ -139,6 +139,7 @@ class ProtocolHost::Driver {
   void Carry(CompleteRequest action);
   void Carry(TellRoundComplete action);
   void Carry(TellJobEnded action);
+  void Carry(TellMembers action);
   void Carry(AskWorker action);
   void Carry(PersistRecord action);
   void Carry(LogLine action);
@@ -280,6 +281,8 @@ void ProtocolHost::Driver::Carry(CompleteRequest action) { parts_.gate->Complete
 void ProtocolHost::Driver::Carry(TellRoundComplete action) { parts_.gate->Tell(action); }
 
 void ProtocolHost::Driver::Carry(TellJobEnded action) { parts_.gate->Tell(action); }
+
+void ProtocolHost::Driver::Carry(TellMembers action) { parts_.gate->Tell(std::move(action)); }
 
 void ProtocolHost::Driver::Carry(AskWorker action) { parts_.gate->Ask(action.task); }
 

@@ -50,12 +50,9 @@ int32_t CountBlock(DataType type, const void* values, size_t count) {
       return CountHalves(static_cast<const uint16_t*>(values), count, 0x7f80);
     case DataType::kFloat64:
       return CountDoubles(static_cast<const double*>(values), count);
-    case DataType::kInt32:
-    case DataType::kInt64:
-    case DataType::kByte:
-      break;
+    default:  // integers, and what is no gradient
+      return 0;
   }
-  return 0;
 }
 
 // Calls use(first byte, bytes) for each block.

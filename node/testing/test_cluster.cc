@@ -164,7 +164,7 @@ void TestCluster::Carry(uint32_t from, Action action) {
                           // Once, before the calls that this ends are answered.
                           BANYAN_CHECK(job_ends_.emplace(from, told.reason).second);
                         },
-                        [&](AskWorker&) {}, [&](Admit&) {}, [&](PersistRecord&) {},
+                        [&](AskWorker&) {}, [&](Admit&) {}, [&](TellMembers&) {}, [&](PersistRecord&) {},
                         [&](LogLine& line) { logs_.push_back(std::move(line)); },
                         [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
              action);

@@ -123,7 +123,8 @@ void LateWorkers::Keep(const LocalKey& local, Round round, MissedResults& missed
                   [&parts](int64_t first_element, const Buffer& values) { parts.emplace_back(first_element, values); });
   const auto state = local.rounds.find(round);
   const bool is_broadcast = state != local.rounds.end() && state->second.kind == RoundKind::kBroadcast;
-  missed.Add(round, std::move(parts), local.elements, results_replace_ || is_broadcast);
+  const bool is_sum = !is_broadcast && ReductionOf(local.layout.type) <= Reduction::kSum;
+  missed.Add(round, std::move(parts), local.elements, results_replace_ || !is_sum);
 }
 
 void LateWorkers::OnRoundComplete(Timestamp now, LocalKey& local, Round round) {

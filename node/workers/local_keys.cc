@@ -77,7 +77,8 @@ absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
 
 absl::Status LocalKey::CheckPart(WorkerId worker, const Buffer& values, RoundKind kind, AggregationOp op) const {
   if (absl::Status status = CheckShape(worker, values); !status.ok() || kind == RoundKind::kBroadcast) return status;
-  const bool is_sum = op == AggregationOp::kSum || (op == AggregationOp::kMean && !IsInteger(layout.type));
+  const bool is_reduced = ReductionOf(layout.type) != Reduction::kOfJob;
+  const bool is_sum = op == AggregationOp::kSum || is_reduced || (op == AggregationOp::kMean && HasMean(layout.type));
   if (is_sum || CanBeStepped()) return absl::OkStatus();
   return absl::InvalidArgumentError(
       absl::StrCat("key '", name, "' is of ", NameOf(layout.type), ", of which the job's aggregation makes no ",

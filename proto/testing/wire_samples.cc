@@ -198,7 +198,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig(), StartId(0x8877665544332211), true});
   messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true, true});
-  messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
+  messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}, {{"n1", 8}, {"n2", 1}}});
   messages.emplace_back(AccessList{Term(3),
                                    {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", Role::kObserver, "n7", NodeId(7)},
                                     {"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf8", Role::kOperator, "ada", NodeId(8)}}});

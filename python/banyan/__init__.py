@@ -5,7 +5,8 @@
     weights = job.init("w", weights)          # one worker's values reach all
     gradient = job.all_reduce("w", gradient)  # the mean over all workers of all nodes
 
-`banyan.torch` does this for PyTorch models, `banyan.solo()` gives a job of one. See docs/python.md.
+`banyan.torch` does this for PyTorch models, `banyan.solo()` gives a job of one. See docs/pytorch.md and
+docs/python.md.
 """
 
 from ._library import version as _version
@@ -16,13 +17,14 @@ from .errors import (
     Unavailable, UnavailableError
 )
 from .joining import LocalNode, join
-from .session import Session
+from .session import Members, Node, Session
 from .solo import solo
 
 __all__ = [
     "AlreadyExists", "AlreadyExistsError", "Cancelled", "CancelledError", "DataLoss", "DataLossError", "Error",
-    "FailedPrecondition", "FailedPreconditionError", "InvalidArgument", "InvalidArgumentError", "LocalNode", "NotFound",
-    "NotFoundError", "Session", "Ticket", "Timeout", "TimeoutError", "Unavailable", "UnavailableError", "join", "solo",
+    "FailedPrecondition", "FailedPreconditionError", "InvalidArgument", "InvalidArgumentError", "LocalNode",
+    "Members", "Node", "NotFound", "NotFoundError", "Session", "Ticket", "Timeout", "TimeoutError", "Unavailable",
+    "UnavailableError", "join", "solo",
 ]
 
 

@@ -19,11 +19,15 @@ from typing import Any, Callable, Optional, Sequence
 from .errors import InvalidArgument
 
 
-# The types of elements, in the order of their numbers in banyan.h.
-TYPES = ("float32", "float16", "bfloat16", "float64", "int32", "int64")
-SIZES = (4, 2, 2, 8, 4, 8)  # bytes
+# The types of elements, in the order of their numbers in banyan.h: as the job's aggregation has it, or reduced so.
+NUMBERS = ("float32", "float16", "bfloat16", "float64", "int32", "int64")
+REDUCTIONS = ("sum", "max", "min", "product")
+TYPES = NUMBERS + tuple(f"{each} {reduction}" for each in NUMBERS[3:] for reduction in REDUCTIONS)
+SIZES = (4, 2, 2, 8, 4, 8) + (8,) * 4 + (4,) * 4 + (8,) * 4  # bytes
+_SMALL = ("bool", "int8", "uint8", "int16")  # travel as int32
 _TYPESTR = {"<f4": 0, "<f2": 1, "<f8": 3, "<i4": 4, "<i8": 5}
 _DLPACK = {(2, 32): 0, (2, 16): 1, (4, 16): 2, (2, 64): 3, (0, 32): 4, (0, 64): 5}
+_SMALL_TYPESTR = ("|b1", "|i1", "|u1", "<i2")
 _FORMATS = {("f", 4): 0, ("e", 2): 1, ("d", 8): 3, ("i", 4): 4, ("l", 8): 5, ("q", 8): 5}
 _CODES = {0: "f", 3: "d", 4: "i", 5: "q"}  # of array
 
@@ -43,7 +47,7 @@ class Values:
         self.finish = finish  # copies a result to where the caller wants it
 
 
-_ADVICE = f"convert it first; {', '.join(TYPES)} travel"
+_ADVICE = f"convert it first; {', '.join(NUMBERS + _SMALL)} travel"
 
 
 def _refuse(what: str, advice: str) -> InvalidArgument:
@@ -54,9 +58,34 @@ def _wanted(type: int, want: Optional[int]) -> int:
     """Returns the type in which numbers of `type` travel for a key of type `want`; None: in their own."""
     if want is None or type == want:
         return type
+    number = number_of(want)
+    if number == type or (number < want and type < number == 3):  # a reduction of floating-point numbers
+        return want
     if max(type, want) > 2:
         raise InvalidArgument(f"expected a tensor of {TYPES[want]}, as the key's init had, got {TYPES[type]}")
     return want
+
+
+def number_of(type: int) -> int:
+    """Returns the type of the numbers, without their reduction.
+
+    >>> TYPES[9], TYPES[number_of(9)], TYPES[number_of(10)], TYPES[number_of(2)]
+    ('float64 product', 'float64', 'int32', 'bfloat16')
+    """
+    return type if type < len(NUMBERS) else 3 + (type - len(NUMBERS)) // len(REDUCTIONS)
+
+
+def reduced(type: int, reduction: Optional[str]) -> int:
+    """Returns the type in which numbers of `type` are reduced so; None: as the job's aggregation has it.
+
+    >>> TYPES[reduced(0, "max")], TYPES[reduced(5, "sum")], TYPES[reduced(0, None)]
+    ('float64 max', 'int64 sum', 'float32')
+    """
+    if reduction is None:
+        return type
+    if reduction not in REDUCTIONS:
+        raise InvalidArgument(f"reduce: expected {', '.join(REDUCTIONS)}, or None, got {reduction!r}")
+    return len(NUMBERS) + (max(number_of(type), 3) - 3) * len(REDUCTIONS) + REDUCTIONS.index(reduction)
 
 
 def is_torch(value: Any) -> bool:
@@ -111,19 +140,20 @@ def _refuse_overlapping(shape: Sequence[int], strides: Sequence[int], kind: str)
 def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
     refuse_formless(value)
     own = str(value.dtype).partition(".")[2]
-    if own not in TYPES:
+    if own not in NUMBERS + _SMALL:
         raise _refuse(f"torch.{own}", "give torch.view_as_real() of it" if value.is_complex() else _ADVICE)
-    type = _wanted(TYPES.index(own), want)
+    type = _wanted(NUMBERS.index("int32" if own in _SMALL else own), want)
+    number = NUMBERS[number_of(type)]
     flat = value.detach()
     if is_result:
         _refuse_overlapping(flat.shape, flat.stride(), "a tensor")
     if flat.device.type != "cpu":
         return _of_device(flat, is_result, type)
-    if TYPES[type] == own and flat.is_contiguous() and not flat.is_neg() and flat.data_ptr() % SIZES[type] == 0:
+    if number == own and flat.is_contiguous() and not flat.is_neg() and flat.data_ptr() % SIZES[type] == 0:
         if is_result:
             fix_storage(flat)
         return Values(flat.data_ptr(), flat.numel(), type, flat, (lambda: _tell_autograd(flat)) if is_result else None)
-    copy = flat.to(getattr(sys.modules["torch"], TYPES[type])).contiguous().resolve_neg()
+    copy = flat.to(getattr(sys.modules["torch"], number)).contiguous().resolve_neg()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
     return Values(copy.data_ptr(), copy.numel(), type, (copy, flat), (lambda: _copy_into(flat, copy)) if is_result else None)
@@ -157,7 +187,7 @@ def _of_device(flat: Any, is_result: bool, type: int) -> Values:
     """Copies a torch tensor of a device, such as a GPU, to the host, by pinned memory where the device is a CUDA one."""
     torch = sys.modules["torch"]
     is_cuda = flat.device.type == "cuda"
-    copy = torch.empty(flat.shape, dtype=getattr(torch, TYPES[type]), pin_memory=is_cuda)
+    copy = torch.empty(flat.shape, dtype=getattr(torch, NUMBERS[number_of(type)]), pin_memory=is_cuda)
     if not is_result:
         copy.copy_(flat)  # waits for what computes it
         return Values(copy.data_ptr(), copy.numel(), type, copy)
@@ -203,24 +233,27 @@ def _of_interface(value: Any, is_result: bool, want: Optional[int]) -> Values:
     facts = value.__array_interface__
     kind, place = facts["typestr"], facts.get("data")
     if not isinstance(place, tuple) or facts.get("mask") is not None:
-        raise _refuse(f"{type(value).__name__}, which is no plain array", "give numpy.array() of it")
+        raise _refuse(f"{value.__class__.__name__}, which is no plain array", "give numpy.array() of it")
     address, is_read_only = place
     if is_result and is_read_only:
         raise InvalidArgument("expected an array that can be written for the result, got one that is read-only")
     # numpy itself has no bfloat16; ml_dtypes, as JAX uses it, has.
     is_brain = getattr(getattr(value, "dtype", None), "name", "") == "bfloat16"
-    if not is_brain and kind not in _TYPESTR:
+    is_small = kind in _SMALL_TYPESTR
+    if not is_brain and not is_small and kind not in _TYPESTR:
         raise _refuse(f"{getattr(value, 'dtype', kind)}", _ADVICE)
-    own = 2 if is_brain else _TYPESTR[kind]
+    own = 2 if is_brain else 4 if is_small else _TYPESTR[kind]
     type = _wanted(own, want)
+    number = number_of(type)
     strides = facts.get("strides")
     if is_result and strides is not None:
         _refuse_overlapping(facts["shape"], strides, "an array")
-    if type == own and strides is None and address % SIZES[type] == 0:
+    if number == own and not is_small and strides is None and address % SIZES[type] == 0:
         return Values(address, math.prod(facts["shape"]), type, pinned(value) if is_result else value)
-    if type == 2 and not is_brain:
+    if number == 2 and not is_brain:
         raise _refuse(f"{value.dtype} for a key of bfloat16", "numpy has no such type: give torch's tensors")
-    copy = value.astype(value.dtype if type == own else f"<f{SIZES[type]}", order="C", copy=True)
+    travels = value.dtype if number == own and not is_small else f"<{'i' if number > 3 else 'f'}{SIZES[type]}"
+    copy = value.astype(travels, order="C", copy=True)
 
     def finish() -> None:
         value[...] = copy
@@ -265,15 +298,17 @@ def _of_buffer(value: Any, is_result: bool, want: Optional[int]) -> Values:
     number = _FORMATS.get((form.lstrip("@=<"), held.view.itemsize))
     if number is None:
         raise _refuse(f"a buffer of format {form!r}", _ADVICE)
-    _refuse_other(number, want)
+    travels = _same(number, want)
     _refuse_unaligned(held.view.buf or 0, number)
-    return Values(held.view.buf or 0, held.view.len // SIZES[number], number, held)
+    return Values(held.view.buf or 0, held.view.len // SIZES[number], travels, held)
 
 
-def _refuse_other(type: int, want: Optional[int]) -> None:
-    """Refuses what would need a copy in another type, where there is nobody who makes it."""
-    if _wanted(type, want) != type:
+def _same(type: int, want: Optional[int]) -> int:
+    """Returns the type in which numbers travel, as `_wanted`. Refuses what would need a copy: there is nobody who makes it."""
+    chosen = _wanted(type, want)
+    if number_of(chosen) != type:
         raise _refuse(f"{TYPES[type]} for a key of {TYPES[want or 0]}", "give a numpy array or a torch tensor")
+    return chosen
 
 
 def _refuse_unaligned(address: int, type: int) -> None:
@@ -316,12 +351,12 @@ def _of_dlpack(value: Any, is_result: bool, want: Optional[int]) -> Values:
     number = _DLPACK.get((tensor.code, tensor.bits))
     if number is None or tensor.lanes != 1:
         raise _refuse(f"DLPack's type {tensor.code} with {tensor.bits} bits", _ADVICE)
-    _refuse_other(number, want)
+    travels = _same(number, want)
     if not _is_dense(tensor):
         raise _refuse("one whose numbers do not lie one after another", "make it contiguous")
     _refuse_unaligned((tensor.data or 0) + tensor.byte_offset, number)
     count = math.prod(tensor.shape[i] for i in range(tensor.ndim))
-    return Values((tensor.data or 0) + tensor.byte_offset, count, number, (capsule, value))
+    return Values((tensor.data or 0) + tensor.byte_offset, count, travels, (capsule, value))
 
 
 def values_of(value: Any, *, is_result: bool = False, want: Optional[int] = None) -> Values:

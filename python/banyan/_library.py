@@ -11,7 +11,7 @@ from typing import Any, Callable, Optional
 
 from .errors import InvalidArgument
 
-_ABI_VERSION = 7
+_ABI_VERSION = 8
 
 
 class SessionOptions(Structure):
@@ -44,6 +44,20 @@ class NodeOptions(Structure):
         ("scheduler_key", c_char_p),
         ("insecure", c_int),
         ("log_levels", c_int),
+    ]
+
+
+class Members(Structure):
+    """banyan_members"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("epoch", c_uint64),
+        ("rank", c_uint32),
+        ("world_size", c_uint32),
+        ("count", c_size_t),
+        ("names", POINTER(c_char_p)),
+        ("workers", POINTER(c_uint32)),
     ]
 
 
@@ -90,6 +104,7 @@ _FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
     "banyan_session_node_name": (c_char_p, [c_void_p]),
     "banyan_session_aggregation_op": (c_char_p, [c_void_p]),
     "banyan_session_may_leave_out": (c_int, [c_void_p]),
+    "banyan_session_members": (c_int, [c_void_p, c_uint64, c_double, POINTER(Members)]),
     "banyan_session_next": (
         c_int, [c_void_p, c_double, POINTER(c_uint64), POINTER(c_int), c_size_t, POINTER(c_size_t)]
     ),

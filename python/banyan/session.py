@@ -12,20 +12,21 @@ import time
 import warnings
 import weakref
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from . import _library
 from ._arrays import (
-    TYPES, Values, addresses_of, empty_like, fix_storage, is_torch, pinned, refuse_formless, refuse_masked, sizes_of,
-    values_of
+    TYPES, Values, addresses_of, empty_like, fix_storage, is_torch, pinned, reduced, refuse_formless, refuse_masked,
+    sizes_of, values_of
 )
-from ._library import CallOptions, Handle, Health, last_error, library, sized
+from ._library import CallOptions, Handle, Health, Members as _Members, last_error, library, sized
 from ._ticket import Seconds, Ticket, seconds_of
 from .errors import Cancelled, Error, FailedPrecondition, InvalidArgument, Timeout, make_error
 
 _log = logging.getLogger("banyan")
 _CLOSE_SECONDS = 5.0
 _BATCH = 256
+_WATCH_SECONDS = 1.0  # between two looks whether somebody still has the session
 _MOST_STEPS = 2**63 - 1
 _MOST_PRIORITY = 2**31 - 1
 _LEAST_FRACTION = 1e-12  # of a learning rate: 0 means in banyan.h that nobody knows
@@ -44,15 +45,44 @@ def _close_all() -> None:
             _log.warning("%s", error)
 
 
+class Node(NamedTuple):
+    """A node of a job, and how many workers overlay.yaml gives it."""
+
+    name: str
+    workers: int
+
+
+class Members(NamedTuple):
+    """The nodes of a job at one time, in the order of overlay.yaml, and this worker's place among all of theirs."""
+
+    epoch: int  # rises with each change
+    rank: int  # by node and worker
+    world_size: int
+    nodes: Tuple[Node, ...]
+
+    def place_of(self, rank: int) -> str:
+        """Names a worker.
+
+        >>> members = Members(1, 0, 3, (Node("n1", 1), Node("n2", 2)))
+        >>> members.place_of(0), members.place_of(2)
+        ('n1', 'n2 (worker 1)')
+        """
+        for name, workers in self.nodes:
+            if rank < workers:
+                return name if workers == 1 else f"{name} (worker {rank})"
+            rank -= workers
+        return f"worker {rank} beyond all"
+
+
 class Session:
     """A worker's access to its job; made by `banyan.join()` and `banyan.solo()`. Thread-safe.
 
     Tensors are torch tensors, numpy arrays, objects with `__dlpack__` (of JAX, for instance) and objects with the buffer
-    protocol, of float32, float16, bfloat16, float64, int32 or int64. Those in the CPU's memory are read and written where
-    they lie, and torch and numpy refuse to resize one that takes a result. Those that do not lie one number after another,
-    and torch's on a GPU, are copied. A key's type is that of its init; float32, float16 and bfloat16 are converted to it.
-    Halves are summed in float32 and rounded once; float64 and integers exactly, and integers wrap around. Where a job
-    averages, integers are broadcast alone.
+    protocol, of float32, float16, bfloat16, float64, int32 or int64; bool, int8, uint8 and int16 travel as int32. Those in
+    the CPU's memory are read and written where they lie, and torch and numpy refuse to resize one that takes a result.
+    Those that do not lie one number after another, and torch's on a GPU, are copied. A key's type is that of its init;
+    float32, float16 and bfloat16 are converted to it. Halves are summed in float32 and rounded once; float64 and integers
+    exactly, and integers wrap around. Where a job averages, integers are broadcast alone, or reduced as their init says.
 
     Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
     one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation_op`.
@@ -79,17 +109,48 @@ class Session:
         # Of models. It keeps them: one that nobody keeps would send nothing, in silence.
         self._attachments: Set[Any] = set()
         self._training_state: Any = None  # the banyan.torch.State of this worker
+        self._replaced: Dict[int, Any] = {}  # by id of a parameter: what it was before it got the lowest worker's
+
+    # --- members ---
+
+    @property
+    def members(self) -> Members:
+        """The nodes of the job, and this worker's rank among all workers; waits until the job has started.
+
+        Nodes that fall out, leave or come change it, and with it ranks. A worker that dies does not: another takes its place.
+        """
+        raise NotImplementedError
+
+    @property
+    def rank(self) -> int:
+        """This worker's number among all of the job's, from 0."""
+        return self.members.rank
+
+    @property
+    def world_size(self) -> int:
+        """The number of workers in the job."""
+        return self.members.world_size
+
+    def on_members_change(self, callback: Callable[[Members], None]) -> None:
+        """Runs `callback` with the new members whenever they have changed, on a thread of its own, until the session's end."""
 
     # --- keys ---
 
-    def init(self, key: str, value: Any, *, out: Any = None, timeout: Optional[Seconds] = None) -> Any:
+    def init(
+        self, key: str, value: Any, *, out: Any = None, timeout: Optional[Seconds] = None, reduce: Optional[str] = None
+    ) -> Any:
         """Makes a key known, once in each worker, and returns the values that all agree on: those of the lowest one.
 
         Who calls it when rounds of the key are over gets its own back, and takes part when it has the others' training
         state: `fetch_state`, or `banyan.torch.State`.
         They come in `out`, which may be `value` itself, or in a new tensor.
+
+        With `reduce` a round's result is the "sum", "max", "min" or "product" of all workers' tensors, whatever the job's
+        `aggregation_op` is: exact, and never compressed. Floating-point numbers travel as float64 then. True counts as 1.
         """
         values = self._of(key, value)
+        if reduce is not None:
+            values = _named(key, value, want=reduced(values.type, reduce))
         out = empty_like(value) if out is None else out
         agreed = _named(key, out, is_result=True, want=values.type)
         ticket = self._start("init", key, [values], [agreed], out)
@@ -314,6 +375,27 @@ class LibrarySession(Session):
         thread.start()
         _open_sessions.add(self)
 
+    @property
+    def members(self) -> Members:
+        self._check_open()
+        try:
+            return self._members(0, 0.0)
+        except Timeout:
+            return call_interruptibly(lambda: self._members(0, -1.0), lambda _: None)
+
+    def _members(self, after: int, seconds: float) -> Members:
+        """Returns the members of a later epoch than `after`; raises Timeout after so many seconds, endless below zero."""
+        told = sized(_Members)
+        self._raise(self._library.banyan_session_members(self._handle.value, after, seconds, byref(told)))
+        nodes = tuple(Node(told.names[i].decode(), told.workers[i]) for i in range(told.count))
+        return Members(told.epoch, told.rank, told.world_size, nodes)
+
+    def on_members_change(self, callback: Callable[[Members], None]) -> None:
+        self._check_open()
+        threading.Thread(
+            target=_watch, args=(weakref.ref(self), callback), name=f"banyan members {self.worker}", daemon=True
+        ).start()
+
     def fileno(self) -> int:
         """Returns a descriptor that is readable when the session is closed."""
         return self._library.banyan_session_fd(self._handle.value)
@@ -427,6 +509,29 @@ class LibrarySession(Session):
     def _raise(self, code: int) -> None:
         if code != 0:
             raise make_error(code, last_error(), node=self.node)
+
+
+def _watch(session: "weakref.ref[LibrarySession]", callback: Callable[[Members], None]) -> None:
+    """Tells of changes of members, until the session is closed or nobody has it; on a thread of its own."""
+    known: Optional[Members] = None
+    while True:
+        watched = session()
+        if watched is None:
+            return
+        try:
+            now = watched._members(known.epoch if known is not None else 0, _WATCH_SECONDS)
+        except Timeout:
+            continue
+        except Error:  # the session has ended
+            return
+        finally:
+            del watched
+        if known is not None and now.nodes != known.nodes:
+            try:
+                callback(now)
+            except Exception:
+                _log.exception("a callback of changed members raised")
+        known = now
 
 
 def _endless(timeout: Optional[Seconds]) -> float:

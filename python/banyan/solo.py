@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 from ._arrays import SIZES, Values
 from ._ticket import Seconds, Ticket
 from .errors import AlreadyExists, FailedPrecondition, InvalidArgument, NotFound
-from .session import Session
+from .session import Members, Node, Session
 
 
 class SoloSession(Session):
@@ -78,6 +78,10 @@ class SoloSession(Session):
                     raise InvalidArgument(
                         f"key {each}: expected {wanted // size} elements as in its init, got {given[i].count}", key=each
                     )
+
+    @property
+    def members(self) -> Members:
+        return Members(1, 0, 1, (Node(self.node, 1),))
 
     def share_state(self, parts: Mapping[str, Any]) -> None:
         pass

@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 7
+#define BANYAN_ABI_VERSION 8
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -102,6 +102,21 @@ BANYAN_API const char* banyan_session_aggregation_op(const banyan_session* sessi
 // Returns 1 where rounds may be without other workers' gradients, each key's without others: the job has a quorum, or
 // skips those that are not finite. What comes of one key, such as a sum of weights, is then no measure of another.
 BANYAN_API int banyan_session_may_leave_out(const banyan_session* session);
+
+typedef struct banyan_members {
+  size_t size;
+  uint64_t epoch;            // rises with each change
+  uint32_t rank;             // of this worker, among all workers of the job, by node and worker
+  uint32_t world_size;       // all workers of the job
+  size_t count;              // of nodes
+  const char* const* names;  // of the nodes, in the order of overlay.yaml
+  const uint32_t* workers;   // of each, as overlay.yaml says
+} banyan_members;
+
+// Tells the members of the job, once it has started, and since an epoch later than `after`: waits for that at most for
+// `seconds`, then BANYAN_DEADLINE_EXCEEDED. What `names` and `workers` point to is there until this thread's next such
+// call. Since version 8.
+BANYAN_API int banyan_session_members(banyan_session* session, uint64_t after, double seconds, banyan_members* members);
 
 typedef struct banyan_node_options {
   size_t size;
@@ -147,7 +162,21 @@ enum banyan_type {
   BANYAN_BFLOAT16 = 2,
   BANYAN_FLOAT64 = 3,
   BANYAN_INT32 = 4,
-  BANYAN_INT64 = 5
+  BANYAN_INT64 = 5,
+  // The same numbers, of which a round's result is the sum, the greatest, the least or the product, also where a job
+  // averages. NaN stays; products of integers wrap around as well. Since version 8.
+  BANYAN_FLOAT64_SUM = 6,
+  BANYAN_FLOAT64_MAX = 7,
+  BANYAN_FLOAT64_MIN = 8,
+  BANYAN_FLOAT64_PRODUCT = 9,
+  BANYAN_INT32_SUM = 10,
+  BANYAN_INT32_MAX = 11,
+  BANYAN_INT32_MIN = 12,
+  BANYAN_INT32_PRODUCT = 13,
+  BANYAN_INT64_SUM = 14,
+  BANYAN_INT64_MAX = 15,
+  BANYAN_INT64_MIN = 16,
+  BANYAN_INT64_PRODUCT = 17
 };
 
 typedef struct banyan_call_options {

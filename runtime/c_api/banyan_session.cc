@@ -1,6 +1,7 @@
 // The functions of banyan.h on sessions and tickets.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@ using banyan::ConstTensorView;
 using banyan::DataType;
 using banyan::DurationOf;
 using banyan::GroupPart;
+using banyan::JobNodes;
 using banyan::PushOptions;
 using banyan::ReadSized;
 using banyan::Report;
@@ -114,6 +116,35 @@ const char* banyan_session_aggregation_op(const banyan_session* session) {
 }
 int banyan_session_may_leave_out(const banyan_session* session) {
   return session != nullptr && session->handle.may_leave_out() ? 1 : 0;
+}
+
+int banyan_session_members(banyan_session* session, uint64_t after, double seconds, banyan_members* members) {
+  if (session == nullptr || members == nullptr) return ReportMissing(__func__, "session and members");
+  const absl::StatusOr<banyan_members> read = ReadSized(members, "banyan_members");
+  if (!read.ok()) return Report(read.status());
+  thread_local JobNodes told;
+  thread_local std::vector<const char*> names;
+  thread_local std::vector<uint32_t> workers;
+  return Report(session->handle.Use([&](Session& to) {
+    absl::StatusOr<JobNodes> now = to.Members(after, DurationOf(seconds));
+    if (!now.ok()) return now.status();
+    told = *std::move(now);
+    names.clear();
+    workers.clear();
+    for (const JobNodes::Node& node : told.nodes) {
+      names.push_back(node.name.c_str());
+      workers.push_back(node.workers);
+    }
+    banyan_members made = {.size = read->size,
+                           .epoch = told.epoch,
+                           .rank = told.rank,
+                           .world_size = told.world_size,
+                           .count = told.nodes.size(),
+                           .names = names.data(),
+                           .workers = workers.data()};
+    std::memcpy(members, &made, std::min(members->size, sizeof made));
+    return absl::OkStatus();
+  }));
 }
 
 int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,

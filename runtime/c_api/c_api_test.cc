@@ -85,6 +85,19 @@ TEST_P(CApiTest, EveryKindOfCallDoesWhatItSays) {
   ExpectDone(ticket);
 }
 
+TEST_P(CApiTest, TellsTheMembersOfTheJob) {
+  Start();
+  banyan_members members = {};
+  members.size = sizeof members;
+  ASSERT_EQ(banyan_session_members(session_, 0, kLongSeconds, &members), BANYAN_OK) << banyan_last_error();
+  EXPECT_EQ(members.rank, 2u);
+  EXPECT_EQ(members.world_size, 3u);
+  ASSERT_EQ(members.count, 2u);
+  EXPECT_STREQ(members.names[0], "n-1");
+  EXPECT_EQ(members.workers[0], 2u);
+  EXPECT_EQ(banyan_session_members(session_, members.epoch, 0, &members), BANYAN_DEADLINE_EXCEEDED);
+}
+
 TEST_P(CApiTest, GroupsGoTogether) {
   Start();
   const char* const names[] = {"a", "b"};
@@ -176,9 +189,9 @@ TEST_P(CApiTest, EveryTypeKeepsItsNumbers) {
   expect_echo("int", BANYAN_INT32, &integer, 1);
   banyan_call_options options = {};
   options.size = sizeof options;
-  options.type = 6;
+  options.type = 18;
   EXPECT_EQ(banyan_init(session_, "x", values_.data(), nullptr, 2, &options, nullptr), BANYAN_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(banyan_last_error()).find("banyan_type, 0 to 5, got 6"), std::string::npos);
+  EXPECT_NE(std::string(banyan_last_error()).find("banyan_type, 0 to 17, got 18"), std::string::npos);
 }
 
 TEST_P(CApiTest, EmptyTensorsTakePartInRounds) {

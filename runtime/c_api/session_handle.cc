@@ -18,7 +18,10 @@ static_assert(static_cast<int>(DataType::kFloat16) == BANYAN_FLOAT16);
 static_assert(static_cast<int>(DataType::kBFloat16) == BANYAN_BFLOAT16);
 static_assert(static_cast<int>(DataType::kFloat64) == BANYAN_FLOAT64);
 static_assert(static_cast<int>(DataType::kInt32) == BANYAN_INT32);
-static_assert(static_cast<int>(kLastElementType) == BANYAN_INT64);
+static_assert(static_cast<int>(DataType::kInt64) == BANYAN_INT64);
+static_assert(static_cast<int>(DataType::kFloat64Max) == BANYAN_FLOAT64_MAX);
+static_assert(static_cast<int>(DataType::kInt32Min) == BANYAN_INT32_MIN);
+static_assert(static_cast<int>(kLastElementType) == BANYAN_INT64_PRODUCT);
 
 // In a form that clocks can add to the time.
 constexpr absl::Duration kForever = absl::Hours(24 * 365);

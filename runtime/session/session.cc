@@ -182,6 +182,18 @@ absl::Status Session::PassBoundary(uint64_t step, absl::Duration timeout) {
 
 absl::StatusOr<uint64_t> Session::FetchState(absl::Duration timeout) { return core_->state().Fetch(timeout); }
 
+absl::StatusOr<JobNodes> Session::Members(uint64_t after, absl::Duration timeout) const {
+  const absl::StatusOr<MembersChanged> told = core_->Members(after, timeout);
+  if (!told.ok()) return told.status();
+  JobNodes members;
+  members.epoch = told->epoch.value();
+  for (const JobMember& member : told->members) {
+    if (member.name == node_name()) members.rank = members.world_size + core_->worker().value();
+    members.world_size += member.workers;
+    members.nodes.push_back({member.name, member.workers});
+  }
+  return members;
+}
 const std::string& Session::node_name() const { return core_->node_name(); }
 
 absl::string_view Session::aggregation_op() const { return NameOf(core_->job().op); }

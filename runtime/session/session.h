@@ -54,6 +54,18 @@ struct TrainingHealthReport {
   std::optional<double> metric = std::nullopt;  // such as accuracy on a holdout set; larger is better
 };
 
+// The nodes of a job that runs, and this worker's place among all of theirs.
+struct JobNodes {
+  struct Node {
+    std::string name;
+    uint32_t workers = 1;  // as overlay.yaml says
+  };
+  uint64_t epoch = 0;       // rises with each change
+  std::vector<Node> nodes;  // in the order of overlay.yaml
+  uint32_t rank = 0;        // among all workers, by node and worker
+  uint32_t world_size = 0;  // all workers
+};
+
 struct SessionOptions {
   std::string node = {};  // the node's worker socket, unix:/path
   uint32_t worker = 0;    // from 0, different for each training process of the node
@@ -178,7 +190,8 @@ class Session {
   //
   // float16 and bfloat16 travel in two bytes where no compression is configured, are summed in float32, and results are
   // rounded once. What inner nodes of a tree pass up is rounded as well. float64, int32 and int64 travel as they are,
-  // and are summed exactly in their own type: integers wrap around. Of these three a job with a server-side optimizer
+  // and are summed exactly in their own type: integers wrap around. Types such as kFloat64Max are of the same numbers,
+  // with a result of their own, also where a job averages. Of the others a job with a server-side optimizer
   // takes broadcasts alone, and one that averages takes no other calls of integers: INVALID_ARGUMENT.
   Ticket Init(absl::string_view key, ConstTensorView values, TensorView agreed, CallOptions options = {});
   Ticket Init(absl::string_view key, ConstTensorView values);
@@ -280,6 +293,9 @@ class Session {
   // have, or have with another size. FAILED_PRECONDITION before ShareState. After an error the parts hold anything.
   absl::StatusOr<uint64_t> FetchState(absl::Duration timeout = absl::InfiniteDuration());
 
+  // Returns the members of the job, once it has started, and since an epoch later than `after`: waits for that at most
+  // for `timeout`, then DEADLINE_EXCEEDED. So a loop that gives the epoch that it had last hears of each change.
+  absl::StatusOr<JobNodes> Members(uint64_t after = 0, absl::Duration timeout = absl::InfiniteDuration()) const;
   // Returns the node's name, as it named itself.
   const std::string& node_name() const;
   // Returns what the job makes of pushes, its `aggregation.op`: "mean", "sum", or the name of an optimizer, whose

@@ -136,6 +136,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
   CallId id;
   {
     Lock lock(raw->keys_->mutex);
+    raw->worker_ = worker;
     id = raw->Register({.type = CallType::kAttach, .operation = operation});
   }
   if (absl::Status sent = raw->port_->Send(AttachWorker{kProtocolVersion, worker, id}); !sent.ok()) {
@@ -615,6 +616,33 @@ void SessionCore::On(const JobEnded& ended) {
 
 void SessionCore::On(const WorkerMessageRejected& rejected) {
   FailAll(absl::InternalError(absl::StrCat("the node refused a message: ", rejected.reason.message())));
+}
+
+void SessionCore::On(const MembersChanged& changed) {
+  {
+    Lock lock(keys_->mutex);
+    growing_members_.epoch = changed.epoch;
+    growing_members_.members.insert(growing_members_.members.end(), changed.members.begin(), changed.members.end());
+    if (changed.has_more) return;
+    MembersChanged grown = std::exchange(growing_members_, {});
+    const auto is_own = [this](const JobMember& member) { return member.name == make_.node_name(); };
+    if (std::none_of(grown.members.begin(), grown.members.end(), is_own)) return;  // not let in yet
+    members_ = std::move(grown);
+  }
+  keys_->changed.notify_all();
+}
+
+absl::StatusOr<MembersChanged> SessionCore::Members(uint64_t after, absl::Duration timeout) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
+  constexpr absl::Duration kLongest = absl::Hours(24 * 365);  // that clocks can add to the time
+  Lock lock(keys_->mutex);
+  const bool is_there =
+      keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(std::clamp(timeout, absl::ZeroDuration(), kLongest)),
+                              [&] { return members_.epoch.value() > after || !failure_.ok(); });
+  if (!failure_.ok()) return failure_;
+  if (is_there) return members_;
+  return absl::DeadlineExceededError(after == 0 ? "the job has not started"
+                                                : "the members of the job have not changed");
 }
 
 void SessionCore::FailAll(const absl::Status& reason) {

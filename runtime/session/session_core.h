@@ -104,6 +104,9 @@ class SessionCore {
   const std::string& node_name() const { return make_.node_name(); }
   // Known once the session is attached.
   const JobTraits& job() const { return job_; }
+  WorkerId worker() const { return worker_; }
+  // Returns the members of a later epoch than `after`, as Session::Members.
+  absl::StatusOr<MembersChanged> Members(uint64_t after, absl::Duration timeout);
   // The worker's training state.
   SessionState& state() { return state_; }
   SessionGroups& groups() { return groups_; }
@@ -164,6 +167,7 @@ class SessionCore {
   void On(const RoundCompleted& completed);
   void On(const JobEnded& ended);
   void On(const WorkerMessageRejected& rejected);
+  void On(const MembersChanged& changed);
   // What the node asks of the training state.
   template <typename StateMessage>
   void On(const StateMessage& message) {
@@ -199,7 +203,10 @@ class SessionCore {
 
   // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;
-  JobTraits job_;  // not written once attached
+  JobTraits job_;                   // not written once attached
+  WorkerId worker_;                 // likewise
+  MembersChanged members_;          // epoch 0: not known yet
+  MembersChanged growing_members_;  // as far as they have come
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
   std::map<TensorId, std::string> tensors_;

@@ -209,6 +209,26 @@ TEST_P(SessionTest, AWorkerIsThereOnlyOnceAndMustExist) {
   EXPECT_TRUE(session->Init("w", values).Wait(kLong).ok());
 }
 
+TEST_P(SessionTest, AWorkerKnowsTheMembersAndItsPlaceAmongThem) {
+  constexpr int kBefore = 300;  // more than come in one message
+  StartNode({.workers = 2, .nodes_before = kBefore});
+  auto session = Open(1);
+  const absl::StatusOr<JobNodes> members = session->Members(0, kLong);
+  ASSERT_TRUE(members.ok()) << members.status();
+  EXPECT_EQ(members->epoch, 1u);
+  EXPECT_EQ(members->rank, 2u * kBefore + 1);
+  EXPECT_EQ(members->world_size, 2u * kBefore + 2);
+  ASSERT_EQ(members->nodes.size(), kBefore + 1u);
+  EXPECT_EQ(members->nodes.front().name, "n-300");
+  EXPECT_EQ(members->nodes.back().name, "n1");
+  EXPECT_EQ(session->Members(members->epoch, absl::Milliseconds(10)).status().message(),
+            "the members of the job have not changed");
+  auto other = Open(0);
+  EXPECT_EQ(session->Members(members->epoch, kLong)->epoch, 2u);
+  session->Close();
+  EXPECT_EQ(session->Members().status().code(), absl::StatusCode::kCancelled);
+}
+
 TEST_P(SessionTest, ATimeoutLeavesTheOperationRunning) {
   StartNode({.workers = 2});
   auto first = Open(0);

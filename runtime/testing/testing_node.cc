@@ -36,6 +36,10 @@ void TestingNode::On(WorkerAttach& call) {
   }
   actions_.emplace_back(CompleteRequest{call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight), 0,
                                         JobTraits{AggregationOp::kSum, options_.may_leave_out}});
+  std::vector<JobMember> members;
+  for (int i = options_.nodes_before; i > 0; --i) members.push_back({absl::StrCat("n-", i), 2});
+  members.push_back({"n1", options_.workers});
+  actions_.emplace_back(std::in_place_type<TellMembers>, TellMembers{Epoch(attached_.size()), std::move(members)});
 }
 
 void TestingNode::On(WorkerDetach& call) {

@@ -26,6 +26,8 @@ struct TestingNodeOptions {
   uint32_t rounds_in_flight = 1;
   bool may_leave_out = false;
   bool keeps_gradients = true;
+  // Nodes of the job before this one, n-1 and so on, of two workers each.
+  int nodes_before = 1;
   // Rounds from this one on never finish.
   std::optional<uint64_t> hold_from = std::nullopt;
   // A push of this round fails the job.

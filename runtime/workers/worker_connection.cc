@@ -117,7 +117,19 @@ WorkerGate::Notices WorkerConnection::MakeNotices() {
               [weak = weak_from_this()](const StateTask& task) {
                 if (auto self = weak.lock()) self->state_.OnTask(task);
               },
+          .members =
+              [weak = weak_from_this()](const TellMembers& told) {
+                if (auto self = weak.lock()) self->SendMembers(told);
+              },
           .process = process_};
+}
+
+void WorkerConnection::SendMembers(const TellMembers& told) {
+  for (size_t first = 0; first < told.members.size(); first += MembersChanged::kMost) {
+    const size_t end = std::min(told.members.size(), first + MembersChanged::kMost);
+    Answer(MembersChanged{
+        told.epoch, {told.members.begin() + first, told.members.begin() + end}, end < told.members.size()});
+  }
 }
 
 void WorkerConnection::Attached(const AttachWorker& attach, const CompleteRequest& complete) {

@@ -108,6 +108,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   void CallDone(CallId call, const CompleteRequest& complete);
   void GradientReleased(TensorId tensor, uint32_t slot);
   void RoundComplete(KeyId key, Round round);
+  void SendMembers(const TellMembers& told);
   void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
 
   const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host

@@ -160,12 +160,15 @@ void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, R
   Request request = std::move(found->second);
   requests_.erase(found);
   if (request.attaching && request.complete->status.ok()) workers_[request.worker] = request.attaching;
-  const bool is_to_hold = is_held_ && request.attaching && request.complete->status.ok();
+  const bool is_attached = request.attaching && request.complete->status.ok();
+  const bool is_to_hold = is_held_ && is_attached;
+  const std::optional<TellMembers> members = is_attached ? members_ : std::nullopt;
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
   request.done(*request.complete);
   if (is_to_hold && request.attaching->state_task) request.attaching->state_task(HoldWorkers{true});
+  if (members.has_value() && request.attaching->members) request.attaching->members(*members);
   if (request.attaching) AttachNext(request.worker);
 }
 
@@ -187,6 +190,18 @@ void WorkerGate::Tell(const TellJobEnded& told) {
     workers = workers_;
   }
   for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
+}
+
+void WorkerGate::Tell(TellMembers told) {
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    members_ = told;
+    workers = workers_;
+  }
+  for (const auto& [worker, notices] : workers) {
+    if (notices->members) notices->members(told);
+  }
 }
 
 void WorkerGate::Ask(const StateTask& task) {

@@ -43,6 +43,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
     std::function<void(KeyId, Round)> round_complete;       // as TellRoundComplete
     std::function<void(const absl::Status&)> job_ended;     // as TellJobEnded, or when the gate closes
     std::function<void(const StateTask&)> state_task = {};  // of this worker, or of all
+    std::function<void(const TellMembers&)> members = {};   // at first as soon as it is attached
     std::string process = {};                               // the worker, in words; empty: unknown
   };
 
@@ -70,6 +71,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   void Complete(CompleteRequest complete);
   void Tell(const TellRoundComplete& told);
   void Tell(const TellJobEnded& told);
+  void Tell(TellMembers told);
   // Hands the task to its worker. Workers that are attached later are held as well.
   void Ask(const StateTask& task);
   // Ends all waiting and later requests with `status`, and tells all workers.
@@ -104,6 +106,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
   absl::Status closed_;                                         // not OK once closed
   bool is_held_ = false;                                        // workers wait at boundaries
+  std::optional<TellMembers> members_;                          // of whom workers were told last
 };
 
 }  // namespace banyan

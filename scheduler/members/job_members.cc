@@ -458,6 +458,10 @@ MembershipUpdate JobMembers::MakeUpdate() const {
   update.expected = static_cast<uint32_t>(membership_.start_with());
   update.started = job_->IsRunning();
   update.waiting_for = membership_.WaitingFor();
+  for (const Member& member : membership_.all()) {
+    if (!update.started || !member.is_member) continue;
+    update.members.push_back({member.name, static_cast<uint32_t>(overlay_->nodes[member.id.value() - 1].workers)});
+  }
   return update;
 }
 

@@ -50,6 +50,18 @@ TEST(JobMembersTest, RefusesAStrangerAndCountsIt) {
   EXPECT_EQ(mesh.context.rejections.count(), 1u);
 }
 
+TEST(JobMembersTest, NodesHearOfTheMembersOfAJobThatRuns) {
+  MeshJob mesh(2);
+  mesh.JoinAll();
+  EXPECT_THAT(mesh.Sent<MembershipUpdate>(1).back().members, IsEmpty());
+  mesh.Start();
+  mesh.members.SendUpdate();
+  EXPECT_THAT(mesh.Sent<MembershipUpdate>(1).back().members, ElementsAre(JobMember{"n1", 1}, JobMember{"n2", 1}));
+  mesh.members.Expel(NodeId(1));
+  mesh.members.SendUpdate();
+  EXPECT_THAT(mesh.Sent<MembershipUpdate>(2).back().members, ElementsAre(JobMember{"n2", 1}));
+}
+
 TEST(JobMembersTest, WhoJoinsARunningJobHearsOfItWithTheNextEpoch) {
   MeshJob mesh(2);
   mesh.Start();

@@ -56,7 +56,7 @@ std::vector<float> ResultChecker::Expected(size_t tensor, Round round) const {
   if (plan_->KindOf(round) == RoundKind::kBroadcast) return SumOfGradients(*plan_, {&workers_[0], 1}, tensor, round);
   if (knowledge_[tensor] != Knowledge::kEachRound) return {};
   std::vector<float> expected = SumOfGradients(*plan_, workers_, tensor, round);
-  if (op_ == AggregationOp::kMean) {
+  if (op_ == AggregationOp::kMean && ReductionOf(plan_->tensors[tensor].type) == Reduction::kOfJob) {
     for (float& value : expected) value /= static_cast<float>(workers_.size());
   }
   return expected;

@@ -226,6 +226,7 @@ void SimulatedProcess::CarryOut(Action action) {
                  // A simulated worker always waits for a call, which the core ends as well.
                  [](TellJobEnded&) {},
                  [](Admit&) {},
+                 [](TellMembers&) {},
                  [this](AskWorker& ask) {
                    if (worker_port_ != nullptr) worker_port_->OnAsked(ask.task);
                  },

@@ -21,6 +21,21 @@ void CopyAs(absl::Span<const float> values, TensorView to) {
   std::transform(values.begin(), values.end(), target.begin(), [](float value) { return static_cast<T>(value); });
 }
 
+float Reduced(Reduction reduction, float one, float other) {
+  switch (reduction) {
+    case Reduction::kOfJob:
+    case Reduction::kSum:
+      return one + other;
+    case Reduction::kMax:
+      return std::max(one, other);
+    case Reduction::kMin:
+      return std::min(one, other);
+    case Reduction::kProduct:
+      return one * other;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Buffer InType(Buffer values, DataType type) {
@@ -28,9 +43,9 @@ Buffer InType(Buffer values, DataType type) {
   Buffer typed = Buffer::AllocateForOverwrite(values.elements(), type);
   const TensorView to(typed.mutable_data(), typed.elements(), type);
   if (IsHalf(type)) CopyRounded(values, to);
-  if (type == DataType::kFloat64) CopyAs<double>(values.floats(), to);
-  if (type == DataType::kInt32) CopyAs<int32_t>(values.floats(), to);
-  if (type == DataType::kInt64) CopyAs<int64_t>(values.floats(), to);
+  if (NumberTypeOf(type) == DataType::kFloat64) CopyAs<double>(values.floats(), to);
+  if (NumberTypeOf(type) == DataType::kInt32) CopyAs<int32_t>(values.floats(), to);
+  if (NumberTypeOf(type) == DataType::kInt64) CopyAs<int64_t>(values.floats(), to);
   return typed;
 }
 
@@ -68,6 +83,7 @@ void TrainingPlan::FillWeights(WorkerName worker, size_t tensor, Round round, ab
 
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
   const bool is_half = IsHalf(plan.tensors[tensor].type);
+  const bool is_product = ReductionOf(plan.tensors[tensor].type) == Reduction::kProduct;
   uint64_t state = plan.equal_gradients
                        ? Digest({plan.seed, tensor})
                        : Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
@@ -77,17 +93,21 @@ void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Ro
     value = static_cast<float>(static_cast<int>(mixed >> 53) - (kLargestGradient + 1));
     if (value < -kLargestGradient) value = kLargestGradient;
     if (is_half) value = static_cast<float>(static_cast<int>(value) % (kLargestHalf + 1));
+    if (is_product) value = value < 0 ? -1.0f : 1.0f;
   }
 }
 
 std::vector<float> SumOfGradients(const TrainingPlan& plan, absl::Span<const WorkerName> workers, size_t tensor,
                                   Round round) {
   const auto elements = static_cast<size_t>(plan.tensors[tensor].elements);
-  std::vector<float> sum(elements, 0.0f);
+  std::vector<float> sum(elements);
   std::vector<float> gradient(elements);
-  for (const WorkerName& worker : workers) {
+  FillGradient(plan, workers.front(), tensor, round, absl::MakeSpan(sum));
+  for (const WorkerName& worker : workers.subspan(1)) {
     FillGradient(plan, worker, tensor, round, absl::MakeSpan(gradient));
-    for (size_t i = 0; i < elements; ++i) sum[i] += gradient[i];
+    for (size_t i = 0; i < elements; ++i) {
+      sum[i] = Reduced(ReductionOf(plan.tensors[tensor].type), sum[i], gradient[i]);
+    }
   }
   return sum;
 }
