@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries the tarball and the wheel as their readers would: try_dist.sh FOLDER, as root of a minimal system with Python and
-# zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/python.md and python/tests.
+# zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/pytorch.md and python/tests.
 # An ordinary user installs them, runs the package's tests that need no torch, and follows README.md from the overlay to
 # the status in bash and in zsh, with addresses of this machine.
 set -euo pipefail

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import datetime
 import gc
+import io
 import pathlib
 import pickle
 import re
@@ -465,17 +466,16 @@ class PartedReplicasTest(Case):
             r"grad: replicas have parted by round 1: n2 \(0.02\) differ from n1 \(0.01\), first in the learning rate"
         )
 
-    def test_checkpoints_of_other_steps_are_told(self):
+    def test_checkpoints_of_other_steps_are_told_where_nobody_calls_sync(self):
         def train(session, number):
             model = Small()
             optimizer = torch.optim.Adam(model.parameters())
             step = (0, 500, 500)[number]
             if number == 1:  # a State may come before and after attach()
-                state = bt.State(session, model=model, optimizer=optimizer, step=step)
+                bt.State(session, model=model, optimizer=optimizer, step=step)
             sync = bt.attach(session, model)
             if number != 1:
-                state = bt.State(session, model=model, optimizer=optimizer, step=step)
-            state.sync()
+                bt.State(session, model=model, optimizer=optimizer, step=step)
             loss_of(model, batch(0, number)).backward()
             sync.wait(100)
 
@@ -769,7 +769,7 @@ class NamesOfOthersTest(Case):
 
 
 class DocumentationTest(unittest.TestCase):
-    """The snippets of docs/python.md, as they stand there."""
+    """The snippets of docs/pytorch.md and docs/python.md, as they stand there: all of them."""
 
     class Scaler:
         """A GradScaler that leaves its second step out, as there may be no GPU."""
@@ -791,13 +791,72 @@ class DocumentationTest(unittest.TestCase):
         def update(self):
             pass
 
-    def snippet(self, start):
-        path = pathlib.Path(__file__).parents[2] / "docs" / "python.md"
-        return next(each for each in re.findall(r"```python\n(.*?)```", path.read_text(), re.DOTALL) if each.startswith(start))
+    @staticmethod
+    def snippets():
+        docs = pathlib.Path(__file__).parents[2] / "docs"
+        return [
+            each for name in ("pytorch.md", "python.md")
+            for each in re.findall(r"```python\n(.*?)```", (docs / name).read_text(), re.DOTALL)
+        ]
 
-    def test_skip_and_join(self):
+    def run_snippet(self, start, **names):
+        """Runs the snippet that begins so, with a model, an optimizer and a job of one; returns its names."""
         model = Small()
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        batches = [batch(step, 0) for step in range(3)]
+        names = {
+            **dict(torch=torch, banyan=banyan, bt=bt, job=banyan.solo(), model=model, optimizer=optimizer, inner=optimizer),
+            **dict(scheduler=None, batches=batches, steps=3, dataset=torch.randn(20, 8)), **names
+        }
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(next(each for each in self.snippets() if each.startswith(start)), names)
+        return names
+
+    def test_every_snippet_is_run(self):
+        methods = [value for name, value in vars(type(self)).items() if name.startswith("test_")]
+        starts = [each for method in methods for each in method.__code__.co_consts if isinstance(each, str)]
+        for snippet in self.snippets():
+            self.assertTrue(any(snippet.startswith(each) for each in starts if len(each) > 5), snippet)
+
+    def test_the_first_program(self):
+        with unittest.mock.patch.object(banyan, "join", banyan.solo):
+            names = self.run_snippet("import banyan, banyan.torch")
+        self.assertGreater(names["model"].weight.mean().item(), 0.8)
+
+    def test_a_sampler(self):
+        self.assertEqual(len(self.run_snippet("sampler = ")["loader"]), 2)
+
+    def test_a_state(self):
+        def advance_alone(text):
+            return text.replace("...", "pass")
+
+        with unittest.mock.patch.object(self, "snippets", lambda: [advance_alone(each) for each in type(self).snippets()]):
+            self.assertEqual(self.run_snippet("state = bt.State")["state"].step, 3)
+
+    def test_an_end_that_all_agree_on(self):
+        text = next(each for each in self.snippets() if each.startswith('job.init("stop"'))
+        with unittest.mock.patch.object(self, "snippets", lambda: [text.replace("if job", "while job")]):
+            self.run_snippet('job.init("stop"', wants_to_stop=True)
+
+    def test_a_process_group(self):
+        self.assertEqual(self.run_snippet("bt.init_process_group")["loss"].tolist(), [1])
+
+    def test_tensors(self):
+        a, b, gradient = (torch.tensor([float(i)]) for i in range(3))
+        names = self.run_snippet("weights = job.init", weights=a.clone(), gradient=gradient, value=b.clone(), a=a, b=b)
+        self.assertEqual(names["mean"].tolist(), [2])
+
+    def test_each_kind_of_local_updates(self):
+        bt.local_group()
+        self.addCleanup(torch.distributed.destroy_process_group)
+        lines = next(each for each in self.snippets() if each.startswith("outer = bt.DiLoCo")).splitlines()
+        for line in lines:
+            with self.subTest(line), unittest.mock.patch.object(self, "snippets", lambda: [line]):
+                model = nn.Sequential(*(nn.Linear(2, 2) for _ in range(4)))
+                inner = torch.optim.SGD(model.parameters(), lr=0.1)
+                self.assertIsInstance(self.run_snippet("outer = ", model=model, inner=inner)["outer"], bt.DiLoCo)
+
+    def test_skip_and_join(self):
         failures = [1]
 
         def fail_once(x, y):
@@ -805,22 +864,18 @@ class DocumentationTest(unittest.TestCase):
                 raise torch.cuda.OutOfMemoryError(failures.pop())
             return ((x - y) ** 2).mean()
 
-        names = dict(
-            torch=torch, model=model, optimizer=optimizer, sync=bt.attach(banyan.solo(), model), loss_of=fail_once,
-            batches=[batch(step, 0) for step in range(3)]
-        )
-        exec(self.snippet("with sync.join"), names)
+        model = Small()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        sync = bt.attach(banyan.solo(), model)
+        self.run_snippet("with sync.join", loss_of=fail_once, sync=sync, model=model, optimizer=optimizer)
         self.assertFalse(torch.equal(weights(model), weights(Small())))
 
     def test_local_updates(self):
         model = Small()
         inner = torch.optim.SGD(model.parameters(), lr=0.1)
         outer = bt.DiLoCo(banyan.solo(), model, inner, sync_every=2)
-        names = dict(
-            outer=outer, inner=inner, model=model, scaler=self.Scaler(), loss_of=nn.functional.mse_loss,
-            batches=[batch(step, 0) for step in range(3)]
-        )
-        exec(self.snippet("with outer.join"), names)
+        names = dict(outer=outer, inner=inner, model=model, scaler=self.Scaler(), loss_of=nn.functional.mse_loss)
+        self.run_snippet("with outer.join", **names)
         self.assertEqual((outer.local_step, outer.outer_step), (4, 2))
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the wheel, installs it into a new environment and trains with it at two sites, with nothing of this repository in
-# sight: the program of README.md by its command, and the first program of docs/python.md.
+# sight: the program of README.md by its command, and the first program of docs/pytorch.md.
 set -euo pipefail
 
 fail() {
@@ -65,8 +65,8 @@ with LocalJob(nodes=2) as job:
     ]
     sys.exit(sum(site.wait() for site in sites))
 END
-first_program "$root/docs/python.md" >tutorial.py
-(($(wc -l <tutorial.py) > 5)) || fail "expected docs/python.md to begin with a program"
+first_program "$root/docs/pytorch.md" >tutorial.py
+(($(wc -l <tutorial.py) > 5)) || fail "expected docs/pytorch.md to begin with a program"
 first_program "$root/README.md" >train.py
 grep -q '^ *v/bin/banyan local --sites 3 -- v/bin/python train.py' "$root/README.md" ||
   fail "expected README.md to run its program by banyan local"

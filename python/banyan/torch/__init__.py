@@ -13,8 +13,12 @@ Needs torch 1.13 or later. Models may be on CUDA devices.
 
 from .attach import Attachment, attach, local_group
 from .diloco import HFA, DiLoCo, LocalSGD, Nesterov, StreamingDiLoCo
+from .hook import comm_hook
+from .process_group import init_process_group
+from .sampler import SiteSampler
 from .state import State
 
 __all__ = [
-    "Attachment", "DiLoCo", "HFA", "LocalSGD", "Nesterov", "State", "StreamingDiLoCo", "attach", "local_group"
+    "Attachment", "DiLoCo", "HFA", "LocalSGD", "Nesterov", "SiteSampler", "State", "StreamingDiLoCo", "attach", "comm_hook",
+    "init_process_group", "local_group",
 ]

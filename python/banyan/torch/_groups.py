@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import weakref
-from typing import Any, Callable, Container, Dict, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Container, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
 
 import torch
 
@@ -114,6 +114,29 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
 def by_wire_name(prefix: str, group: List[Named]) -> Dict[str, torch.Tensor]:
     """Returns a group as init_group takes it."""
     return {wire_name(prefix, name, each): numbers_of(each.detach()) for name, each in group}
+
+
+def begin_alike(
+    job: Session, key: str, values: Mapping[str, torch.Tensor], parameters: Sequence[torch.nn.Parameter]
+) -> None:
+    """Makes a group known, and gives all workers the values of the lowest one; `parameters` are whose they are.
+
+    What that takes from this worker the session keeps until the first step: it may be a checkpoint's.
+    """
+    before = [each.clone() for each in values.values()]
+    job.init_group(key, values)
+    for parameter, own, agreed in zip(parameters, before, values.values()):
+        if not torch.equal(own, agreed):
+            job._replaced[id(parameter)] = own
+
+
+def tell_of_replaced(job: Session, name: str) -> None:
+    """Warns that this worker's own parameters are gone, now that it trains with others'."""
+    _log.warning(
+        "%s: %d parameters had other values here than at the lowest worker, and are now those; of checkpoints the newest counts "
+        "where all sites make a State(step=...) and call its sync() before the first step", name, len(job._replaced),
+    )
+    job._replaced.clear()
 
 
 def refuse_results(what: str, op: str, wanted: Sequence[str]) -> None:

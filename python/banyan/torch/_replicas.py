@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import math
 import re
@@ -16,9 +17,11 @@ from .._ticket import Seconds, Ticket
 
 _log = logging.getLogger("banyan")
 _INIT_SECONDS = 120.0  # for the other workers, which have just called another init
+_END_SECONDS = 10.0
 _SLOTS = 61  # for sites that differ; two that share one are told as their number
 _NAME_BYTES = 40
 _WHOLE_NUMBERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes
+_WIDTHS = (1024, 1021)
 ADDRESS = re.compile(" at 0x[0-9a-f]+")  # of functions and other objects
 # How an optimizer computes, and not what.
 _WAYS = {"params", "lr", "foreach", "fused", "capturable", "differentiable", "initial_lr"}
@@ -96,6 +99,8 @@ class Replicas:
         key = f"{self._key}-told/{round}"
         self._job.init(key, torch.zeros_like(told), timeout=timeout)
         self._job.push_pull(key, told, out=told).wait(timeout)
+        with contextlib.suppress(Error):  # when this round is over all have the answer: who raises may end its program
+            self._job.push_pull(key, torch.zeros_like(told)).wait(_END_SECONDS)
         rows = told[1:] / told[0, 0]
         rows = rows[rows[:, 0] > 0.5]
         if len(rows) == 0:
@@ -204,16 +209,30 @@ def digests_of(parts: Iterable[Part]) -> List[int]:
 
 
 def _sum_of_bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the sum of a tensor's bits as whole numbers, modulo 2^64, in whatever order its numbers lie."""
+    """Returns a sum of a tensor's bits as whole numbers, modulo 2^64, in which their places count as well.
+
+    A number's weight is by its place modulo two widths without a common divisor: two that change places go unseen where
+    these are a multiple of both apart, of some millions.
+
+    >>> _sum_of_bits(torch.tensor([1.0, 2.0])) == _sum_of_bits(torch.tensor([2.0, 1.0]))
+    tensor(False)
+    """
     if tensor.layout != torch.strided or tensor.is_quantized or tensor.numel() == 0:
         return torch.zeros((), dtype=torch.int64, device=tensor.device)
     whole = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     flat = whole.detach().contiguous().view(-1)
     size = flat.element_size()
     if flat.numel() * size % 8 > 0:
-        return flat.view(_WHOLE_NUMBERS[size]).sum(dtype=torch.int64)
-    # Many times faster; numbers of eight bytes begin where these may lie.
-    return (flat if flat.data_ptr() % 8 == 0 and flat.storage_offset() * size % 8 == 0 else flat.clone()).view(torch.int64).sum()
+        words = flat.view(_WHOLE_NUMBERS[size]).to(torch.int64)
+    else:  # many times faster; numbers of eight bytes begin where these may lie
+        words = (flat if flat.data_ptr() % 8 == 0 and flat.storage_offset() * size % 8 == 0 else flat.clone()).view(torch.int64)
+    total = torch.zeros((), dtype=torch.int64, device=tensor.device)
+    for width in _WIDTHS:
+        rows = len(words) // width
+        columns = words[: rows * width].view(rows, width).sum(0)
+        columns[: len(words) - rows * width] += words[rows * width :]
+        total = total * 31 + (columns * torch.arange(1, 2 * width, 2, device=tensor.device)).sum()
+    return total
 
 
 def _site_of(name: torch.Tensor, value: Optional[float] = None) -> str:

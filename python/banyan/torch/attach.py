@@ -21,8 +21,8 @@ from ..session import Session
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, agree_on_the_rest, by_wire_name, claim, cut, has_running_means, numbers_of, plain_name,
-    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, trained,
+    Chooser, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, plain_name,
+    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, tell_of_replaced, trained,
     unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
@@ -34,6 +34,10 @@ Operation = Union[Ticket, Staged]
 _RESULTS = ("mean", "sum")  # of a job, that are gradients
 _MIB = 1 << 20
 _ASK_SECONDS = 1.0  # to ask who is awaited, after a time-out
+
+
+# Whether torch.compile traces what runs now; torch 1.13 cannot.
+_is_compiling: Callable[[], bool] = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
 
 def local_group() -> None:
@@ -115,12 +119,15 @@ class Attachment:
     _optimizers: Sequence[torch.optim.Optimizer] = ()  # that sites compare
     _has_told_of_others = False
     _is_partly_sent = False  # of DDP: a backward has begun
+    _has_sent = False  # of DDP: since the last wait()
+    _awaited: Sequence[Tuple[int, int]] = ()  # of DDP: what gradients were in the last wait()
     _is_detached = False
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
         weighted: bool = False, low_bit: Optional[Chooser] = None, check_every: int = 100,
-        timeout: Optional[Seconds] = None, stager: Optional[Stager] = None,
+        timeout: Optional[Seconds] = None, stager: Optional[Stager] = None, is_hook: bool = False,
+        gives_parameters: bool = True,
     ) -> None:
         model = unwrapped(model)
         refuse_results("attach", job.aggregation_op, _RESULTS)
@@ -129,9 +136,9 @@ class Attachment:
         self._stager = stager or Stager(job)
         self._name = name
         self._timeout = seconds_of(timeout)
-        self._is_ddp = isinstance(model, DistributedDataParallel)
         self._model: Any = model
-        self._inner: torch.nn.Module = self._model.module if self._is_ddp else model
+        self._inner: torch.nn.Module = self._model.module if isinstance(model, DistributedDataParallel) else model
+        self._is_ddp = is_hook or self._inner is not model
         _refuse_ddp_inside(self._inner)
         named = trained(self._inner)
         if not named:
@@ -146,7 +153,10 @@ class Attachment:
         self._low_bit: Dict[str, torch.nn.Parameter] = {}  # by key
         for i, group in enumerate(groups):
             key = f"{name}/{i}"
-            job.init_group(key, by_wire_name(name, group))
+            if gives_parameters:
+                begin_alike(job, key, by_wire_name(name, group), [each for _, each in group])
+            else:
+                job.init_group(key, by_wire_name(name, group), in_place=False)
             self.groups[key] = [each for each, _ in group]
             if low_bit is not None and low_bit(*group[0]):
                 self._low_bit[key] = group[0][1]
@@ -168,7 +178,9 @@ class Attachment:
         self._sums: Optional[Dict[int, Tuple[torch.Tensor, int]]] = {} if is_sum else None
         self._unhook: List[Callable[[], None]] = []
         self._accumulators: List[Any] = []
-        if self._is_ddp:
+        if is_hook:
+            pass  # whoever has it registers it
+        elif self._is_ddp:
             self._register_ddp()
         else:
             self._register_hooks()
@@ -293,6 +305,8 @@ class Attachment:
             raise InvalidArgument(
                 f"{name}: expected a dense gradient, got one of layout {gradient.layout}; make its layer with sparse=False"
             )
+        if self._job._replaced:
+            tell_of_replaced(self._job, self._name)
         if not self._counts_sent:
             self._counts_sent = [each.send() for each in (self._weight, self._join) if each is not None]
         if self._weight is not None:
@@ -319,7 +333,7 @@ class Attachment:
 
     def _register_ddp(self) -> None:
         try:
-            self._model.register_comm_hook(self, _ddp_hook)
+            self._model.register_comm_hook(self, ddp_hook)
         except RuntimeError as error:
             raise FailedPrecondition(f"expected a model that has no communication hook yet: {error}") from error
 
@@ -337,13 +351,13 @@ class Attachment:
         ]
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
-        finds_unused = getattr(self._model, "find_unused_parameters", False)
+        finds_unused = getattr(self._model, "find_unused_parameters", self._model is self._inner)  # of a hook alone: unknown
         for parameter, gradient in zip(parameters, gradients):
             if finds_unused and parameter.grad is None:
                 gradient.copy_(_absent(parameter))
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
         started += self._counts_sent
-        self._is_partly_sent = not bucket.is_last()
+        self._is_partly_sent, self._has_sent = not bucket.is_last(), True
         engine = torch.autograd.Variable._execution_engine
         if finds_unused:
             # DDP's own end of backward comes between the two.
@@ -386,6 +400,11 @@ class Attachment:
             self._unhook.append(handle.remove)
 
     def _on_gradient(self, parameter: torch.nn.Parameter) -> None:
+        if _is_compiling():
+            raise FailedPrecondition(
+                f"{self._names[id(parameter)][0]}: its backward is a part of what torch.compile compiles, where nothing can be sent; "
+                "compile the model or the loss, and call backward() outside"
+            )
         if id(parameter) in self._started:
             raise FailedPrecondition(
                 f"{self._names[id(parameter)][0]}: a second backward() before wait(), while the gradient of the first is on its "
@@ -427,7 +446,7 @@ class Attachment:
         `timeout` seconds for one of them: wait again. Not needed with DistributedDataParallel.
         """
         if self._is_ddp and not self._started:
-            return
+            return self._refuse_unsent()
         timeout = self._timeout if timeout is None else timeout
         refuse_unknown(self._inner, self._names)
         if self._unhook and self._kinds != [(each.dtype, each.device) for each in self._parameters]:
@@ -473,6 +492,17 @@ class Attachment:
                 "parameters). Call wait() first, and then optimizer.step()"
             )
 
+    def _refuse_unsent(self) -> None:
+        """Raises where gradients of DistributedDataParallel have changed since the last wait(), and none was sent."""
+        gradients = [(id(each.grad), each.grad._version) for each in self._parameters if each.grad is not None]
+        has_sent, self._has_sent = self._has_sent, False
+        awaited, self._awaited = self._awaited, gradients
+        if not has_sent and gradients not in ([], awaited):
+            raise FailedPrecondition(
+                "wait: nothing was sent since the last wait(), as all backward passes ran under no_sync(): these gradients are this "
+                "site's alone; leave the last one outside"
+            )
+
     def skip(self, timeout: Optional[Seconds] = None) -> None:
         """Takes part in a step without gradients of this worker, and waits until they are those of the job.
 
@@ -503,6 +533,8 @@ class Attachment:
 
     def _refuse_skip_of_ddp(self) -> None:
         model = self._model
+        if model is self._inner:
+            raise FailedPrecondition("skip: expected bt.attach(job, ddp), or bt.comm_hook(job, ddp); a hook alone knows no model")
         needs_all = model.find_unused_parameters or model.broadcast_buffers and next(model.buffers(), None) is not None
         if self._is_partly_sent or needs_all and dist.get_world_size(model.process_group) > 1:
             raise FailedPrecondition(
@@ -571,7 +603,7 @@ class Attachment:
 
     def __reduce__(self) -> Any:
         """A copy, as of a DistributedDataParallel that has it as its hook, is one of nothing: it sends nothing."""
-        return _Copy, ()
+        return Copy, ()
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -603,7 +635,7 @@ class Attachment:
         self._accumulators.clear()
 
 
-class _Copy:
+class Copy:
     """What a copied attachment is."""
 
     def __getattr__(self, name: str) -> Any:
@@ -669,7 +701,7 @@ def _copy_of_buffer(buffer: torch.Tensor) -> torch.Tensor:
 
 
 # Without annotations, as torch would compare these texts with types.
-def _ddp_hook(attachment, bucket):  # type: ignore[no-untyped-def]
+def ddp_hook(attachment, bucket):  # type: ignore[no-untyped-def]
     if attachment._is_detached:
         return allreduce_hook(attachment._model.process_group, bucket)
     return attachment._reduce_bucket(bucket)
@@ -828,7 +860,8 @@ class ShardedAttachment(Attachment):
             error: Optional[Error] = None
             if self._site.rank == 0:
                 try:
-                    self._job.init_group(group.key, dict(zip(group.wire_names, group.whole)))
+                    held = [self._by_name[each] for each in group.names]
+                    begin_alike(self._job, group.key, dict(zip(group.wire_names, group.whole)), held)
                 except Error as caught:
                     error = caught
             self._scatter(group, values, error)
@@ -890,7 +923,7 @@ class ShardedAttachment(Attachment):
             weight.value = value
 
     def join(self, finish_step: Callable[[], Any], timeout: Optional[Seconds] = None) -> Any:
-        raise InvalidArgument("join: expected a model in one piece; one in parts says when all end, as docs/python.md has it")
+        raise InvalidArgument("join: expected a model in one piece; one in parts says when all end, as docs/pytorch.md has it")
 
     def watch(self, optimizer: torch.optim.Optimizer) -> None:
         """Models in parts are not compared."""

@@ -18,12 +18,12 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 import torch
 import torch.distributed as dist
 
-from ..errors import Error, FailedPrecondition, InvalidArgument
+from ..errors import Error, FailedPrecondition, InvalidArgument, Unavailable
 from ..session import Session
 from .._ticket import Seconds, Ticket
 from ._groups import (
-    Named, agree_on_the_rest, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
-    refuse_unknown, release, tell_of_others, trained, unwrapped,
+    Named, agree_on_the_rest, begin_alike, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
+    refuse_unknown, release, tell_of_others, tell_of_replaced, trained, unwrapped,
 )
 from ._parts import refuse_parts
 from ._replicas import Part, Replicas, parts_of, refuse_to_compare
@@ -45,8 +45,11 @@ class _Fragment:
         self.key = key
         self.names = [name for name, _ in named]
         self.parameters = [each for _, each in named]
-        job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
+        begin_alike(job, key, by_wire_name(key, named), self.parameters)
         self.begin = [torch.nn.Parameter(_wide(each).clone()) for each in self.parameters]
+        for begin, each in zip(self.begin, self.parameters):
+            if id(each) in job._replaced:
+                job._replaced[id(begin)] = job._replaced.pop(id(each))
         self.gradients = [torch.zeros_like(each) for each in self.begin]
         self.optimizer = outer(self.begin)
         self.ticket: Optional[Ticket] = None
@@ -212,6 +215,8 @@ class DiLoCo:
         self.local_step += 1
         if self.local_step == 1:
             tell_of_others(self._name, [self.inner], "has local updates")
+        if self._job._replaced:
+            tell_of_replaced(self._job, self._name)
         if self.local_step == 1 and getattr(self._job, "_late_after", 0) > 0:
             # Else it would hear that at its first synchronisation.
             raise FailedPrecondition(
@@ -416,7 +421,14 @@ class HFA(LocalSGD):
         workers = dist.get_world_size(self._group)
         for fragment in self.fragments:
             for each in fragment.parameters:
-                dist.all_reduce(numbers_of(each.div_(workers)), group=self._group)
+                try:
+                    dist.all_reduce(numbers_of(each.div_(workers)), group=self._group)
+                except RuntimeError as error:
+                    raise Unavailable(
+                        f"HFA: a worker of this site has gone, or steps otherwise, in the average of step {self.local_step + 1} within the "
+                        f"site: {error}. The others' parameters are lost in part: end all processes of this site, and let them come again "
+                        "with a State"
+                    ) from None
 
 
 def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module]]) -> List[List[Named]]:

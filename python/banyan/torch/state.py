@@ -6,7 +6,7 @@ import collections
 import functools
 import json
 import weakref
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 import torch
 
@@ -16,7 +16,9 @@ from .._ticket import Seconds
 from ._copies import copy_where_it_differs, mirror_of
 from ._groups import plain_name, unwrapped
 from ._optimizers import NUMBERS, SharedOptimizer, set_settings, settings_of, states_of
-from ._parts import Part, Shapes, Site, agree_on_parts, required, row_of, shard_group_of
+from ._newest import take_newest
+from ._parts import Part as Slice, Shapes, Site, agree_on_parts, required, row_of, shard_group_of
+from ._replicas import Part, digests_of
 from .diloco import DiLoCo
 
 _FACTS_BYTES = 1 << 16
@@ -71,15 +73,38 @@ class State:
         self._encode()
 
     def sync(self, timeout: Optional[Seconds] = None) -> bool:
-        """Takes the others' state, if there is one; returns whether there was. Once, before training.
+        """Takes the others' state, if there is a newer one; returns whether there was. Once, before the first step.
 
+        When the job begins all workers say which step they have: the newest counts, whoever has it, and where two have
+        different states of that step all raise FailedPrecondition. All sites call it then, or none.
         Raises DataLoss where the job has trained, and all that had its state are gone: begin another job then.
         """
-        if not self._of_first(functools.partial(self._fetch, timeout)):
+        has_taken = is_changed = self._of_first(functools.partial(self._fetch, timeout))
+        if not has_taken:
             self._encode()
-            return False
-        self._decode()
-        return True
+            has_taken, is_changed = self._of_first(functools.partial(self._agree, timeout))
+        if is_changed:
+            self._decode()
+        return has_taken
+
+    def _agree(self, timeout: Optional[Seconds]) -> Tuple[bool, bool]:
+        """Takes the newest state that workers have when the job begins; returns whether that is another's, and changed."""
+        is_changed = self.step > 0 and self._take_back()
+        told = [part for name, part in self._parts.items() if name != "facts" and name not in self._own_parts]
+        digest = digests_of([Part("", "", told)])[0] if self.step > 0 else 0
+        has_taken = take_newest(self._job, self.step, digest, self._parts, timeout)
+        if self.step > 0 or has_taken:
+            self._job._replaced.clear()
+        return has_taken, is_changed or has_taken
+
+    @torch.no_grad()
+    def _take_back(self) -> bool:
+        """Makes what this worker had before it got the lowest worker's parameters its state again; returns whether it had."""
+        kept = [(shared, self._job._replaced.get(id(get()))) for get, shared in self._shared]
+        for shared, own in kept:
+            if own is not None:
+                shared.copy_(own.view_as(shared))
+        return any(own is not None for _, own in kept)
 
     def advance(self, timeout: Optional[Seconds] = None) -> None:
         """Counts a step that is done. While an outer gradient is under way nobody can be given the state."""
@@ -104,6 +129,7 @@ class State:
             self._job.fetch_state(timeout)
         except NotFound:
             return False
+        self._job._replaced.clear()
         return True
 
     def _begin(self, job: Optional[Session], scheduler: Any, step: int) -> None:
@@ -124,12 +150,14 @@ class State:
         self._parts: Dict[str, Any] = {"facts": self._facts}
         # Where a tensor of the state is now, and the memory that others read, which may be the same.
         self._shared: List[Tuple[Callable[[], torch.Tensor], torch.Tensor]] = []
+        self._own_parts: Set[str] = set()  # buffers, which sites may have of their own until they take others'
 
     def _add_tensors(self, model: torch.nn.Module) -> None:
         if not self._outers:
             for name, _ in model.named_parameters():
                 self._add(f"model/{plain_name(name)}", functools.partial(model.get_parameter, name))
             for name, _ in model.named_buffers():
+                self._own_parts.add(f"model/{plain_name(name)}")
                 self._add(f"model/{plain_name(name)}", functools.partial(model.get_buffer, name))
         else:
             for fragment in [each for outer in self._outers for each in outer.fragments]:
@@ -248,7 +276,7 @@ class _Cut(NamedTuple):
     """A tensor of which each process holds a part."""
 
     get: Callable[[], Optional[torch.Tensor]]  # this process's part, or None where there is none yet
-    parts: List[Part]
+    parts: List[Slice]
     like: torch.Tensor  # of the same type and place
     whole: Optional[torch.Tensor]  # in the first process
 
@@ -286,6 +314,7 @@ class ShardedState(State):
             self.add_cut(f"model/{name}", name, lambda each=each: each, each)
         if self._site.rank == 0:
             for name, _ in model.named_buffers():
+                self._own_parts.add(f"model/{name}")
                 self._add(f"model/{name}", functools.partial(model.get_buffer, name))
         self._optimizers = [_CutOptimizer(self, each) for each in _listed(optimizer)]
         self._batches = _batches(self._cuts)
@@ -311,6 +340,13 @@ class ShardedState(State):
         self._cuts.append(_Cut(get, parts, torch.empty(0, dtype=like.dtype, device=like.device), whole))
         if whole is not None:
             self.add_part(part, whole)
+
+    def _take_back(self) -> bool:
+        kept = [(each.whole, self._job._replaced.get(id(each.get()))) for each in self._cuts]
+        for whole, own in kept:
+            if own is not None and whole is not None:
+                whole.copy_(own.view(-1))
+        return any(own is not None for _, own in kept)
 
     def _rows(self, batch: List[_Cut]) -> List[torch.Tensor]:
         held = [each.get() for each in batch]
