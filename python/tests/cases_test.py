@@ -126,26 +126,6 @@ class BackwardTest(Cases):
 
         self.expect_one_process(train_as_told)
 
-    def test_a_layer_used_twice_and_weights_that_are_tied(self):
-        class Tied(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.small, self.back = Small(), nn.Linear(8, 8, bias=False)
-                self.back.weight = self.small.first.weight
-
-            def forward(self, x):
-                return self.small(self.back(torch.tanh(self.small.first(self.small.first(x)))))
-
-        for ddp in False, True:
-            if ddp:
-                self.local_group()
-
-            def train(attach, data):
-                model = DistributedDataParallel(Tied()) if ddp else Tied()
-                return plain_loop(model, attach(model), data)
-
-            self.expect_one_process(train)
-
     def test_losses_that_run_backward_one_by_one(self):
         """Of parts that have nothing in common as they come; of a common trunk all but the last under no_sync()."""
 
@@ -235,20 +215,6 @@ class BackwardTest(Cases):
 
         self.expect_one_process(train)
 
-    def test_a_backward_to_some_parameters(self):
-        def train(attach, data):
-            model = Small()
-            sync = attach(model)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-            for step in range(4):
-                optimizer.zero_grad()
-                loss_of(model, data(step)).backward(inputs=list((model.first if step % 2 else model.last).parameters()))
-                sync.wait()
-                optimizer.step()
-            return weights(model)
-
-        self.expect_one_process(train)
-
     def test_what_no_site_uses_stays_as_it_is(self):
         """As in one process, where its gradient is None: no weight decay, no momentum and no step of it."""
         class Spared(Small):
@@ -280,24 +246,6 @@ class BackwardTest(Cases):
                 return weights(model)
 
             self.expect_one_process(train)
-
-    def test_what_one_site_alone_uses(self):
-        def train(session, number):
-            model = Small()
-            sync = bt.attach(session, model) if session else Alone()
-            optimizer = torch.optim.AdamW(model.parameters(), lr=0.05, weight_decay=0.1)
-            for step in range(4):
-                optimizer.zero_grad(set_to_none=True)
-                for i in range(2) if session is None else [number]:
-                    x, y = batch(step, i)
-                    hidden = model.first(x)
-                    out = model.last(hidden) if i == 0 else hidden[:, :4]
-                    ((out - y).square().mean() / (2 if session is None else 1)).backward()
-                sync.wait()
-                optimizer.step()
-            return weights(model)
-
-        self.expect_like(on_sites(train), train(None, None))
 
     def test_hooks_of_ones_own(self):
         """Hooks on tensors come before what travels; those after it may not change it."""
@@ -358,17 +306,6 @@ class AccumulationTest(Cases):
             optimizer.step()
         return weights(model)
 
-    def test_all_but_the_last_under_no_sync(self):
-        def body(model, sync, backwards):
-            for i, backward in enumerate(backwards):
-                with sync.no_sync() if i < len(backwards) - 1 else contextlib.nullcontext():
-                    backward()
-            sync.wait()
-
-        self.expect_one_process(lambda attach, data: self.train(attach, data, body))
-        self.local_group()
-        self.expect_one_process(lambda attach, data: self.train(attach, data, body, ddp=True))
-
     def test_all_under_no_sync(self):
         def body(model, sync, backwards):
             with sync.no_sync():
@@ -398,17 +335,6 @@ class AccumulationTest(Cases):
             lambda model: bt.attach(session, model), lambda step: batch(step, number), body
         ), more="aggregation: {op: sum}"):
             self.assertRegex(str(said), "sum.*no_sync")
-
-    def test_ddp_with_the_switch_that_nanogpt_sets(self):
-        self.local_group()
-
-        def body(model, sync, backwards):
-            for i, backward in enumerate(backwards):
-                model.require_backward_grad_sync = i == len(backwards) - 1
-                # The forward pass reads it, as there.
-                backward()
-
-        self.expect_one_process(lambda attach, data: self.train(attach, data, body, ddp=True))
 
     def test_the_same_switch_on_a_plain_module_is_told(self):
         model = Small()
@@ -470,37 +396,6 @@ class Scaler:
 
 class OptimizerTest(Cases):
     """What comes between wait() and the next backward, and in which order."""
-
-    def test_a_closure(self):
-        for make in (
-            lambda parameters: torch.optim.SGD(parameters, lr=0.1),
-            lambda parameters: torch.optim.LBFGS(parameters, lr=0.1, max_iter=4),
-        ):
-            def train(attach, data, mean=lambda loss: loss.detach()):
-                model = Small()
-                sync = attach(model)
-                optimizer = make(model.parameters())
-                for step in range(3):
-                    def closure():
-                        optimizer.zero_grad()
-                        loss = loss_of(model, data(step))
-                        loss.backward()
-                        sync.wait()
-                        return mean(loss)
-
-                    optimizer.step(closure)
-                return weights(model)
-
-            def on_site(session, number):
-                session.init("loss", torch.zeros(1))
-
-                def mean(loss):
-                    return session.all_reduce("loss", loss.detach().view(1))[0]
-
-                return train(lambda model: bt.attach(session, model), lambda step: batch(step, number), mean)
-
-            alone = train(lambda model: Alone(), lambda step: joint_batch(step, range(2)))
-            self.expect_like(on_sites(on_site), alone, 1e-5)
 
     def test_a_scaler_with_one_sites_overflow(self):
         """What is infinite at one site is so at all, and all leave the step out."""
@@ -585,28 +480,6 @@ class OptimizerTest(Cases):
                 for each in optimizers:
                     each.step()
                     each.step()
-            return weights(model)
-
-        self.expect_one_process(train)
-
-    def test_two_backwards_of_one_step_as_sam_has_them(self):
-        def train(attach, data):
-            model = Small()
-            sync = attach(model)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-            for step in range(4):
-                loss_of(model, data(step)).backward()
-                sync.wait()
-                moves = [0.05 * each.grad / (each.grad.norm() + 1e-12) for each in model.parameters()]
-                with torch.no_grad():
-                    torch._foreach_add_(list(model.parameters()), moves)
-                optimizer.zero_grad()
-                loss_of(model, data(step)).backward()
-                sync.wait()
-                with torch.no_grad():
-                    torch._foreach_sub_(list(model.parameters()), moves)
-                optimizer.step()
-                optimizer.zero_grad()
             return weights(model)
 
         self.expect_one_process(train)
@@ -712,30 +585,6 @@ class ModelTest(Cases):
             return weights(model)
 
         self.assertTrue(all(torch.equal(each, torch.zeros(2)) for each in on_sites(train)))
-
-    def test_types_that_are_mixed(self):
-        class Mixed(Small):
-            def forward(self, x):
-                return self.last(torch.tanh(self.first(x.double())).float())
-
-        def train(attach, data):
-            model = Mixed()
-            model.first.double()
-            return plain_loop(model, attach(model), data)
-
-        self.expect_one_process(train, tolerance=1e-5)
-
-    def test_autocast(self):
-        def loss(model, data):
-            with torch.autocast("cpu", dtype=torch.bfloat16):
-                return loss_of(model, data)
-
-        def train(attach, data):
-            model = Small()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
-            return plain_loop(model, attach(model), data, loss=loss, optimizer=optimizer)
-
-        self.expect_one_process(train, tolerance=2e-2)
 
     def test_scripted_and_traced_at_one_site(self):
         class Normed(Small):
@@ -1007,56 +856,9 @@ class CopiesTest(Cases):
 
         self.expect_one_process(train)
 
-    def test_an_optimizer_that_is_copied_or_loaded(self):
-        def train(attach, data):
-            model = Small()
-            sync = attach(model)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-            for step in range(4):
-                optimizer.zero_grad()
-                loss_of(model, data(step)).backward()
-                sync.wait()
-                optimizer.step()
-                saved = copy.deepcopy(optimizer.state_dict())
-                optimizer = torch.optim.Adam(model.parameters(), lr=1.0)
-                optimizer.load_state_dict(saved)
-            return weights(model)
-
-        self.expect_one_process(train)
-
 
 class ManyTest(Cases):
     """Several attachments, jobs and threads in one process."""
-
-    def test_two_models_of_two_jobs(self):
-        """Each model is its job's, also where steps alternate."""
-        def alone(numbers):
-            model = Small()
-            return plain_loop(model, Alone(), lambda step: joint_batch(step, numbers))
-
-        with LocalJob(nodes=2) as first, LocalJob(nodes=2) as second:
-            outcomes = [None] * 2
-
-            def run(number):
-                with first.join(f"n{number + 1}") as one, second.join(f"n{number + 1}") as other:
-                    models = Small(), Small()
-                    syncs = [bt.attach(job, model) for job, model in zip((one, other), models)]
-                    optimizers = [torch.optim.Adam(each.parameters(), lr=0.05) for each in models]
-                    for step in range(4):
-                        for i, (model, optimizer) in enumerate(zip(models, optimizers)):
-                            optimizer.zero_grad()
-                            loss_of(model, batch(step, 10 * i + number)).backward()
-                        for sync, optimizer in zip(syncs, optimizers):
-                            sync.wait(100)
-                            optimizer.step()
-                    outcomes[number] = torch.cat([weights(each) for each in models])
-
-            threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
-            for each in threads:
-                each.start()
-            for each in threads:
-                each.join(300)
-        self.expect_like(outcomes, torch.cat([alone([0, 1]), alone([10, 11])]))
 
     def test_one_model_is_of_one_job(self):
         model = Small()
@@ -1108,22 +910,6 @@ class ManyTest(Cases):
                 for each in critic.parameters():
                     each.requires_grad_(True)
             return torch.cat([weights(generator), weights(critic)])
-
-        self.expect_one_process(train)
-
-    def test_both_of_a_gan_in_one_backward_and_one_optimizer(self):
-        def train(attach, data):
-            both = nn.ModuleList([Small(), Small()])
-            sync = attach(both)
-            optimizer = torch.optim.Adam(both.parameters(), lr=0.05)
-            for step in range(4):
-                x, y = data(step)
-                optimizer.zero_grad()
-                hidden = both[0](x)
-                (hidden.square().mean() + both[1](torch.cat([hidden, y], 1)).mean()).backward()
-                sync.wait()
-                optimizer.step()
-            return weights(both)
 
         self.expect_one_process(train)
 
@@ -1304,29 +1090,6 @@ class TrainerTest(Cases):
             self.expect_one_process(lambda attach, data: self.lightning(
                 attach, data, where="on_before_zero_grad", accumulate=accumulate, ddp=True
             ))
-
-    def test_local_updates_of_a_loop_of_closures(self):
-        def train(session, number):
-            model = Small()
-            inner = torch.optim.SGD(model.parameters(), lr=0.05)
-            outer = bt.LocalSGD(session, model, inner, sync_every=1)
-
-            def closure(step):
-                inner.zero_grad()
-                loss = loss_of(model, batch(step, number))
-                loss.backward()
-                return loss
-
-            for step in range(4):
-                inner.step(lambda: closure(step))
-            outer.flush()
-            return weights(model)
-
-        model = Small()
-        alone = plain_loop(
-            model, Alone(), lambda step: joint_batch(step, range(2)), optimizer=torch.optim.SGD(model.parameters(), lr=0.05)
-        )
-        self.expect_like(on_sites(train), alone)
 
 
 if __name__ == "__main__":

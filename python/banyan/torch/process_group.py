@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import functools
-from typing import Any, Callable, List, Optional
+from typing import Any, Callable, List, Optional, Tuple
 
 import torch
 import torch.distributed as dist
@@ -16,6 +16,7 @@ from .._ticket import Ticket
 
 _NAME = "banyan"
 _BACKEND_TIMEOUT = datetime.timedelta(minutes=30)  # torch's own
+_LEADING = 8  # sizes of keys are such a number, or up to twice as much, times a power of two
 _job: Optional[Session] = None  # that the next group is of
 
 
@@ -27,9 +28,9 @@ def init_process_group(job: Session, timeout: datetime.timedelta = _BACKEND_TIME
     over the job. All workers call the same ones in the same order. Sums are exact and are never compressed: floating-point
     numbers travel as float64. For gradients give `attach` or `comm_hook`, which send them as they are.
 
-    A call returns when it is done, also with `async_op`; one that takes longer than `timeout` raises. After a change of members every call raises Unavailable, as
-    torch's groups are of one size: end the processes and begin anew, or train by `attach`, which goes on with those that
-    are left.
+    A call returns when it is done, also with `async_op`; one that takes longer than `timeout` raises. After a change of
+    members, or the death of a worker, every call raises Unavailable, as torch's groups are of one size: end the processes
+    and begin anew, or train by `attach`, which goes on with those that are left.
     """
     global _job
     if dist.is_initialized():
@@ -77,7 +78,7 @@ def _make(_: Any, rank: int, size: int, timeout: datetime.timedelta) -> "Process
 
 
 class ProcessGroup(dist.ProcessGroup):
-    """All workers of a job; made by `init_process_group`. Keys are by kind, type and size, and used again."""
+    """All workers of a job; made by `init_process_group`. Keys are by kind, type and size, which are few."""
 
     def __init__(self, job: Session, rank: int, size: int, timeout: datetime.timedelta) -> None:
         super().__init__(rank, size)
@@ -85,63 +86,76 @@ class ProcessGroup(dist.ProcessGroup):
         self._rank = rank
         self._size = size
         self._timeout = timeout.total_seconds()
-        self._nodes = job.members.nodes
 
     def getBackendName(self) -> str:
         return _NAME
 
     # --- what travels ---
 
-    def _reduce(self, kind: str, tensor: torch.Tensor) -> Ticket:
-        """Starts to reduce a tensor in place."""
-        key = f"group/{kind}/{str(tensor.dtype).partition('.')[2]}/{tensor.numel()}"
+    def _reduce(self, kind: str, tensor: torch.Tensor) -> Tuple[Ticket, Callable[[], None]]:
+        """Starts to reduce a tensor; returns the ticket, and what writes the result to the tensor."""
+        count = tensor.numel()
+        sent = torch.zeros(_room_of(count), dtype=tensor.dtype)
+        key = f"group/{kind}/{str(tensor.dtype).partition('.')[2]}/{len(sent)}"
         if key not in self._job._types:
-            self._job.init(key, torch.zeros_like(tensor), reduce=kind, timeout=self._timeout)
-        return self._job.push_pull(key, tensor, out=tensor)
+            self._job.init(key, sent, reduce=kind, timeout=self._timeout)
+        sent[:count] = tensor.detach().reshape(-1)
 
-    def _work(self, tickets: List[Ticket], result: Any, take: Optional[Callable[[], None]] = None) -> Any:
-        """Waits for the tickets, runs `take`, and returns a Work of torch that is done: what raises inside of one is lost."""
-        for each in tickets:
-            each.wait(self._timeout)
-        if self._job.members.nodes != self._nodes:
+        def read() -> None:
+            tensor.detach().copy_(sent[:count].view(tensor.shape))
+
+        return self._job.push_pull(key, sent, out=sent), read
+
+    def _work(
+        self, sent: List[Tuple[Ticket, Callable[[], None]]], result: Any, take: Callable[[], None] = lambda: None
+    ) -> Any:
+        """Waits for what was sent, runs `take`, and returns a Work of torch that is done: what raises inside of one is lost."""
+        # Whoever has sent all before it is in this sum. A node whose worker has died takes part without it.
+        present = torch.ones(1, dtype=torch.float64)
+        sent = [*sent, self._reduce("sum", present)]
+        for ticket, _ in sent:
+            ticket.wait(self._timeout)
+        sent[-1][1]()
+        if present.item() != self._size:
             raise Unavailable(
-                "banyan: the members of the job have changed, and groups of torch are of one size: end the processes and begin "
-                "anew, or train by bt.attach, which goes on with those that are left"
+                f"banyan: the members of the job have changed, {present.item():.0f} where the group has {self._size} workers, and "
+                "groups of torch are of one size: end the processes and begin anew, or train by bt.attach, which goes on with "
+                "those that are left"
             )
-        if take is not None:
-            take()
+        for _, read in sent:
+            read()
+        take()
         future: "torch.futures.Future[Any]" = torch.futures.Future()
         future.set_result(result)
         return _create_work_from_future(future)
 
     def _gathered(self, tensor: torch.Tensor, gives: bool, row: int, rows: int) -> Any:
-        """Starts to give all workers the bits of a tensor, in a row of its own; returns the ticket and what reads a row."""
+        """Starts to give all workers the bits of a tensor, in a row of its own; returns what was sent and what reads a row."""
         size = tensor.numel() * tensor.element_size()
         words = -(-size // 4)
         sent = torch.zeros(rows, words * 4, dtype=torch.uint8)
         if gives and size > 0:
             flat = torch.view_as_real(tensor) if tensor.is_complex() else tensor
             sent[row, :size] = flat.detach().cpu().contiguous().view(-1).view(torch.uint8)
-        ticket = self._reduce("sum", sent.view(-1).view(torch.int32))
+        started = self._reduce("sum", sent.view(-1).view(torch.int32))
 
         def read(which: int, into: torch.Tensor) -> None:
             numbers = torch.view_as_real(into) if into.is_complex() else into
             if size > 0:
                 numbers.copy_(sent[which, :size].clone().view(numbers.dtype).view(numbers.shape))
 
-        return ticket, read
+        return started, read
 
     # --- torch's calls ---
 
     def allreduce(self, tensors: List[torch.Tensor], opts: Any = None) -> Any:
         kind, divides = _kind_of(opts, tensors)
-        tickets = [self._reduce(kind, each) for each in tensors]
 
         def divide() -> None:
-            for each in tensors:
+            for each in tensors if divides else []:
                 each.div_(self._size)
 
-        return self._work(tickets, tensors, divide if divides else None)
+        return self._work([self._reduce(kind, each) for each in tensors], tensors, divide)
 
     def allreduce_coalesced(self, tensors: List[torch.Tensor], opts: Any = None) -> Any:
         return self.allreduce(tensors, opts)
@@ -160,7 +174,7 @@ class ProcessGroup(dist.ProcessGroup):
             for each, (_, read) in zip(tensors, sent):
                 read(0, each)
 
-        return self._work([ticket for ticket, _ in sent], tensors, take)
+        return self._work([started for started, _ in sent], tensors, take)
 
     def allgather(self, outputs: List[List[torch.Tensor]], inputs: List[torch.Tensor], opts: Any = None) -> Any:
         sent = [self._gathered(each, True, self._rank, self._size) for each in inputs]
@@ -170,7 +184,7 @@ class ProcessGroup(dist.ProcessGroup):
                 for which, out in enumerate(outs):
                     read(which, out)
 
-        return self._work([ticket for ticket, _ in sent], outputs, take)
+        return self._work([started for started, _ in sent], outputs, take)
 
     def _allgather_base(self, output: torch.Tensor, input: torch.Tensor, opts: Any = None) -> Any:
         return self.allgather([list(output.view(self._size, *input.shape).unbind())], [input])
@@ -182,13 +196,13 @@ class ProcessGroup(dist.ProcessGroup):
     def scatter(self, outputs: List[torch.Tensor], inputs: List[List[torch.Tensor]], opts: Any = None) -> Any:
         is_root = self._rank == opts.rootRank
         whole = torch.stack(inputs[0]) if is_root else torch.zeros(self._size, *outputs[0].shape, dtype=outputs[0].dtype)
-        ticket, read = self._gathered(whole, is_root, 0, 1)
+        started, read = self._gathered(whole, is_root, 0, 1)
 
         def take() -> None:
             read(0, whole)
             outputs[0].copy_(whole[self._rank])
 
-        return self._work([ticket], outputs, take)
+        return self._work([started], outputs, take)
 
     def reduce_scatter(self, outputs: List[torch.Tensor], inputs: List[List[torch.Tensor]], opts: Any = None) -> Any:
         kind, divides = _kind_of(opts, inputs[0])
@@ -203,7 +217,7 @@ class ProcessGroup(dist.ProcessGroup):
         return self.reduce_scatter([output], [list(input.view(self._size, *output.shape).unbind())], opts)
 
     def barrier(self, opts: Any = None) -> Any:
-        return self._work([self._job._start("barrier", "", [], [], None)], [])
+        return self._work([], [])
 
     def _refuse(self, what: str, *_: Any, **__: Any) -> Any:
         raise InvalidArgument(
@@ -217,6 +231,18 @@ class ProcessGroup(dist.ProcessGroup):
     recv_anysource = functools.partialmethod(_refuse, "recv")
     alltoall = functools.partialmethod(_refuse, "all_to_all")
     alltoall_base = functools.partialmethod(_refuse, "all_to_all_single")
+
+
+def _room_of(count: int) -> int:
+    """Returns the size of the key that numbers travel in: at most an eighth more than there are.
+
+    >>> [_room_of(count) for count in (0, 8, 9, 17, 1000, 1025)]
+    [8, 8, 9, 18, 1024, 1152]
+    """
+    unit = 1
+    while unit * 2 * _LEADING <= count:
+        unit *= 2
+    return max(-(-count // unit), _LEADING) * unit
 
 
 def _kind_of(opts: Any, tensors: List[torch.Tensor]) -> Any:
