@@ -522,7 +522,9 @@ void SchedulerCore::StopAfterFarewell() {
   if (!context_.outbox.IsAllDurable()) return;
   farewell_.Begin(context_.now, over_before_.has_value());
   if (stop_.has_value() || !farewell_.IsDue(context_.now, members_.table())) return;
-  stop_ = over_before_.value_or(job_.EndStatus());
+  const absl::Status end = job_.EndStatus();
+  stop_ =
+      over_before_.value_or(end.ok() ? end : absl::Status(end.code(), absl::StrCat("the job failed: ", end.message())));
   StopIfDurable();
 }
 

@@ -27,7 +27,7 @@ END
 
 # Output that cannot be written: a full disk, a closed descriptor, a pipe whose reader has gone.
 mkfifo "$work/pipe"
-for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --model-bytes 400k --json" "--version" "--help" \
+for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --model-size 400k --json" "--version" "--help" \
   "scheduler $work/job.yaml --check --forgetful" "scheduler --help" "node --version" "help status"; do
   # shellcheck disable=SC2086
   expect 1 "cannot write the output: No space left on device" bash -c '"$@" >/dev/full' - "$banyan" $arguments
@@ -47,7 +47,7 @@ printf 'nodes:\n\t- a\n' | expect 1 "-:2:1: a tab indents this line" "$banyan" s
 # Who reads no further, as head, need not be told; the first piece of this is written before the last.
 exec 7> >(:)
 wait $!
-said="$("$banyan" sim "$sample" --rounds 100 --model-bytes 1MB --json 2>&1 >&7)" && fail "expected an exit code for what nobody reads"
+said="$("$banyan" sim "$sample" --rounds 100 --model-size 1MB --json 2>&1 >&7)" && fail "expected an exit code for what nobody reads"
 [[ -z "$said" ]] || fail "expected no word on a reader that has gone, got: $said"
 exec 7>&-
 
@@ -56,6 +56,7 @@ expect 2 "BANYAN_SCHEDULER: expected an address" env BANYAN_SCHEDULER=10.0.0.1 "
 expect 0 "" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status --help
 expect 2 "expected --scheduler or the variable BANYAN_SCHEDULER" env -u BANYAN_SCHEDULER "$banyan" stop
 expect 4 "tcp://127.0.0.1:9" env BANYAN_SCHEDULER=tcp://127.0.0.1:9 "$banyan" status --timeout 200ms
+expect 2 "BANYAN_LOG_LEVEL: unknown value 'loud'" env BANYAN_LOG_LEVEL=loud "$banyan" node -n a -s tcp://127.0.0.1:9
 
 # What needs the repository says so where the command is installed alone.
 mkdir "$work/bin"
@@ -112,3 +113,33 @@ daemon=$!
 await_port
 kill -HUP "$daemon"
 expect_end 143 "$daemon" TERM
+
+# A service manager hears when a daemon is ready and that it ends; the journal gets priorities.
+notify="$(mktemp -u /tmp/banyan-notify.XXXXXX)"  # a short path, as sockets want it
+python3 - "$notify" >"$work/heard" <<'END' &
+import socket, sys
+manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+manager.bind(sys.argv[1])
+said = ""
+while "STOPPING" not in said:
+    said = manager.recv(4096).decode()
+    print(said)
+END
+manager=$!
+until [[ -S "$notify" ]]; do sleep 0.05; done
+touch "$work/journal"
+(NOTIFY_SOCKET="$notify" JOURNAL_STREAM="$(stat -c %d:%i "$work/journal")" run_scheduler) >/dev/null 2>"$work/journal" &
+expect_end 143 $! TERM
+wait "$manager"
+rm "$notify"
+[[ "$(<"$work/heard")" == "READY=1"*"STOPPING=1" ]] || fail "expected the manager to hear READY and STOPPING, got: $(<"$work/heard")"
+grep -q '^<6>' "$work/journal" || fail "expected lines with priorities, got: $(<"$work/journal")"
+
+# Manual pages, without a warning of groff.
+mkdir "$work/pages"
+"$banyan" man "$work/pages"
+[[ -f "$work/pages/banyan-wan-up.1" && -f "$work/pages/overlay.yaml.5" ]] || fail "expected pages of wan up and overlay.yaml"
+if command -v groff >/dev/null; then
+  warned="$(groff -man -Tutf8 -ww -z "$work"/pages/* 2>&1)"
+  [[ -z "$warned" ]] || fail "expected groff to have nothing to say, got: $warned"
+fi

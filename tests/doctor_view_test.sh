@@ -62,7 +62,7 @@ view() {
 expect_faults() {
   local found line
   found="$(grep '^fix: ' scheduler.out || true)"
-  [[ "$code" == $(($# > 0)) ]] || fail "expected another exit code than $code: $(<scheduler.out) $(tail *.log)"
+  [[ "$code" == $(($# > 0 ? 5 : 0)) ]] || fail "expected another exit code than $code: $(<scheduler.out) $(tail *.log)"
   [[ "$(grep -c . <<<"$found")" == $# ]] || fail "expected $# faults, got: $(<scheduler.out)"
   for line in "$@"; do
     grep -q "^fix: $line" <<<"$found" || fail "expected '$line', got: $(<scheduler.out)"

@@ -82,7 +82,7 @@ TEST(ExitCodeTest, AnOperatorsStopIsNoFailure) {
   EXPECT_THAT(job.LogOf("scheduler"), HasSubstr(kOver));
 }
 
-TEST(ExitCodeTest, AFailureIsOneAndTheNextStartBeginsAnother) {
+TEST(ExitCodeTest, AFailureIsToldAndTheNextStartBeginsAnother) {
   JobSpec spec = Ending();
   spec.more = "aggregation: {not_finite: fail}\n";
   JobFixture job(spec);
@@ -95,7 +95,7 @@ TEST(ExitCodeTest, AFailureIsOneAndTheNextStartBeginsAnother) {
     std::vector<float> result(100);
     EXPECT_FALSE(sessions[0]->PushPull("a", torn, result).Wait(kPatience).ok());
   }
-  ExpectEnd(job, "exit code 1");
+  ExpectEnd(job, "exit code 5");
   job.StartAll();
   Train(job);
   ExpectEnd(job, "");

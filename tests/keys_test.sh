@@ -58,7 +58,7 @@ until_shown "policy 1" scheduler.log "a job that runs"
 # replace_key NAME: makes NAME.key, and lists it in the place of the one in keys/.
 replace_key() {
   local name="$1" new old
-  "$banyan" keygen "$name" --folder . \
+  "$banyan" keygen "$name" --dir . \
     --scheduler-key "$(sed -n "s/^scheduler_public_key: '\(.*\)'$/\1/p" "keys/$name.key")" >"$name.line"
   new="$(sed "s/^public_key: '\(.*\)'$/\1/" "$name.line")"
   old="$(sed -n "s/^public_key: '\(.*\)'$/\1/p" "keys/$name.key")"

@@ -117,7 +117,7 @@ traced="document.getElementById('traced').textContent.includes('No round was com
 python3 "$look" "$page" --until "document.title === 'page-test – Banyan' && $traced" || fail "expected the page to show the job"
 
 # The same page over a recording of a simulation, played to its end.
-"$banyan" sim overlay.yaml --model-bytes 20M --rounds 2 --record sim.rec >sim.log 2>&1 || fail "expected a recording"
+"$banyan" sim overlay.yaml --model-size 20M --rounds 2 --record sim.rec >sim.log 2>&1 || fail "expected a recording"
 "$banyan" view sim.rec --speed 100 >view.log 2>&1 &
 processes+=($!)
 for ((tries = 0; tries < 600; ++tries)); do

@@ -64,7 +64,7 @@ class WanBenchmarkTest : public ::testing::Test {
 
 TEST_F(WanBenchmarkTest, EveryContenderSumsOverTheLinks) {
   const std::unique_ptr<ChildProcess> bench =
-      Start({"--mbytes", "1", "--rounds", "2", "--warm-up", "1", "--peers", "gloo,star", "--json"});
+      Start({"--model-size", "1MB", "--rounds", "2", "--warm-up", "1", "--peers", "gloo,star", "--json"});
   ASSERT_NE(bench, nullptr);
   ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
   EXPECT_EQ(bench->failure(), "") << bench->LogTail(20);
@@ -97,7 +97,7 @@ TEST_F(WanBenchmarkTest, EveryContenderSumsOverTheLinks) {
 }
 
 TEST_F(WanBenchmarkTest, CtrlCLeavesNothingBehind) {
-  const std::unique_ptr<ChildProcess> bench = Start({"--mbytes", "20", "--rounds", "1000", "--only", "star"});
+  const std::unique_ptr<ChildProcess> bench = Start({"--model-size", "20MB", "--rounds", "1000", "--only", "star"});
   ASSERT_NE(bench, nullptr);
   std::string id;
   const absl::Time deadline = absl::Now() + kPatience;
@@ -120,7 +120,7 @@ TEST_F(WanBenchmarkTest, CtrlCLeavesNothingBehind) {
 
 TEST_F(WanBenchmarkTest, AContenderThatTakesTooLongStopsNobody) {
   const std::unique_ptr<ChildProcess> bench =
-      Start({"--mbytes", "12", "--only", "star-median,gloo-ring", "--limit", "1", "--json"});
+      Start({"--model-size", "12MB", "--only", "star-median,gloo-ring", "--limit", "1", "--json"});
   ASSERT_NE(bench, nullptr);
   ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
   EXPECT_EQ(bench->failure(), "exit code 1");

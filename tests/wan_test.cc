@@ -61,7 +61,7 @@ class WanTest : public ::testing::Test {
   Outcome Wan(std::vector<std::string> arguments) {
     ChildProcessOptions options;
     options.name = "banyan wan";
-    options.arguments = {"tools/banyan", "wan", arguments[0], "--directory", WanPath()};
+    options.arguments = {"tools/banyan", "wan", arguments[0], "--dir", WanPath()};
     options.arguments.insert(options.arguments.end(), arguments.begin() + 1, arguments.end());
     options.log_path = directory_->File("log");
     options.capture_output = true;
@@ -92,7 +92,7 @@ TEST_F(WanTest, UpExecStatusRateDown) {
   EXPECT_THAT(Wan({"exec", "n2", "--", "cat", "/proc/net/dev"}).out, AllOf(HasSubstr("wan0:"), HasSubstr("lo:")));
   EXPECT_EQ(Wan({"exec", "n2", "--", "sh", "-c", "exit 3"}).failure, "exit code 3");
   EXPECT_EQ(Wan({"exec", "10.99.0.2", "--", "cat", "/proc/sys/kernel/hostname"}).out, "n2");
-  EXPECT_EQ(Wan({"rate", "n2", "n1", "--mbps", "33"}).failure, "");
+  EXPECT_EQ(Wan({"rate", "n2", "n1", "--rate", "33"}).failure, "");
   EXPECT_THAT(Wan({"status"}).out, AllOf(HasSubstr("2 nodes, 2 directed links"), HasSubstr("33.0")));
   EXPECT_THAT(Wan({"status", "--json"}).out, AllOf(HasSubstr("\"state\":\"running\""), HasSubstr("\"mbps\":33,")));
   EXPECT_EQ(Wan({"down"}).failure, "");
@@ -125,8 +125,7 @@ TEST_F(WanTest, ChaosFindsWhatIsLookedAfterInTheNodes) {
   if (!Up()) GTEST_SKIP() << "the system forbids it";
   ChildProcessOptions options;
   options.name = "banyan wan exec";
-  options.arguments = {"tools/banyan", "wan",       "exec", "n1",    "--directory",
-                       WanPath(),      "--restart", "--",   "sleep", "600"};
+  options.arguments = {"tools/banyan", "wan", "exec", "n1", "--dir", WanPath(), "--restart", "--", "sleep", "600"};
   options.log_path = directory_->File("exec.log");
   const std::unique_ptr<ChildProcess> supervisor = *ChildProcess::Start(options);
   options.name = "banyan chaos";
@@ -150,7 +149,7 @@ TEST_F(WanTest, MistakesAreNamed) {
   ASSERT_TRUE(directory_->Write("plain.yaml", "nodes: [{name: a}, {name: b}]\nlinks:\n  - {between: [a, b]}\n").ok());
   EXPECT_THAT(Wan({"up", directory_->File("plain.yaml")}).err,
               HasSubstr("plain.yaml:3:5: the link between 'a' and 'b' has no rate"));
-  EXPECT_EQ(Wan({"up", directory_->File("overlay.yaml"), "--redraw-seconds", "3"}).failure, "exit code 2");
+  EXPECT_EQ(Wan({"up", directory_->File("overlay.yaml"), "--redraw-interval", "3"}).failure, "exit code 2");
   EXPECT_EQ(Wan({"exec", "n1"}).failure, "exit code 2");
   EXPECT_EQ(Wan({"rate", "n1", "n2"}).failure, "exit code 2");
   EXPECT_THAT(Wan({"exec", "n1", "--", "true"}).err, HasSubstr("banyan wan up"));
@@ -179,8 +178,8 @@ TEST_F(WanTest, InTheForegroundItEndsByASignal) {
   EXPECT_EQ(Wan({"down"}).failure, "");
   ChildProcessOptions options;
   options.name = "banyan wan";
-  options.arguments = {"tools/banyan", "wan",         "up",     directory_->File("overlay.yaml"),
-                       "--foreground", "--directory", WanPath()};
+  options.arguments = {"tools/banyan", "wan",   "up",     directory_->File("overlay.yaml"),
+                       "--foreground", "--dir", WanPath()};
   options.log_path = directory_->File("log");
   options.capture_output = true;
   const std::unique_ptr<ChildProcess> child = *ChildProcess::Start(options);

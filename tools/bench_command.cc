@@ -92,12 +92,12 @@ int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::
       "banyan bench codec",
       "Encodes and decodes chunks with every codec on one core, beside memcpy of the same floats. With an\n"
       "overlay also which part of a simulated round of it that takes.",
-      "banyan bench codec deploy/topologies/internet2.yaml --mbytes 46");
+      "banyan bench codec deploy/topologies/internet2.yaml --model-size 46MB");
   std::string overlay;
   double megabytes = 46;
   line.OptionalPositional("OVERLAY.yaml", "nodes and links; every link needs a rate", &overlay);
-  line.Megabytes("mbytes", "megabytes (10^6 bytes) of float32 in a round, or a size such as 46MiB (default 46)", 0.001,
-                 kMaxMegabytes, &megabytes);
+  line.Megabytes("model-size", "float32 in a round (default 46MB)", 0.001, kMaxMegabytes, &megabytes);
+  line.FormerName("model-size", "mbytes", "MB");
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (!overlay.empty()) {
@@ -231,15 +231,16 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
       "banyan bench loopback",
       "Times push-pulls of node processes on this machine beside Gloo's ring all-reduce of the same bytes between\n"
       "the same processes, in turns.",
-      "banyan bench loopback --nodes 4 --mbytes 64");
+      "banyan bench loopback --nodes 4 --model-size 64MB");
   line.Integer("nodes", "N", "processes (default 4)", 2, kMaxNodes, &nodes);
-  line.Megabytes("mbytes", "megabytes (10^6 bytes) that each pushes and pulls, or a size such as 1G (default 64)", 1,
-                 kMaxMegabytes, &options.megabytes);
+  line.Megabytes("model-size", "what each pushes and pulls (default 64MB)", 1, kMaxMegabytes, &options.megabytes);
+  line.FormerName("model-size", "mbytes", "MB");
   line.Integer("keys", "N", "keys among which they are divided evenly (default 1)", 1, kMaxKeys, &options.keys);
   line.Switch("group", "initialise the keys as one group, and push them all at once", &options.group);
-  line.Rate("mbps", "RATE",
+  line.Rate("rate", "RATE",
             "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
             1, 1e9, &options.mbps);
+  line.FormerName("rate", "mbps");
   line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &options.secured);
   line.Switch("insecure", "give them none, as Gloo has none (default)", &insecure);
   line.Exclude("secured", "insecure");
@@ -249,7 +250,7 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   options.nodes = static_cast<int>(nodes);
   const double floats = options.megabytes * kFloatsPerMegabyte;
-  if (std::abs(floats - std::round(floats)) > 1e-6) return line.UsageError("--mbytes: expected whole floats", err);
+  if (std::abs(floats - std::round(floats)) > 1e-6) return line.UsageError("--model-size: expected whole floats", err);
   options.pairs = static_cast<int>(pairs);
   const absl::Status status = MeasureLoopback(std::move(options), out);
   return status.ok() ? kExitSuccess : line.Failure(status, err);

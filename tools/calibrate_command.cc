@@ -57,7 +57,8 @@ CommandLine MakeCommandLine(CalibrateFlags& flags) {
   });
   line.Repeated("harmed", "FILE:STEP", "losses of a run that is harmed from STEP on",
                 [&flags](absl::string_view text) { return AddHarmed(text, flags.harmed); });
-  line.Text("name", "NAME", "the profile's name (default calibrated)", &flags.name);
+  line.Text("profile-name", "NAME", "the profile's name (default calibrated)", &flags.name);
+  line.FormerName("profile-name", "name");
   line.Choice("mode", {"binary", "ternary"}, "the format of low-bit rounds (default binary)", &flags.mode);
   line.Integer("warmup-steps", "N", "of each run, in full precision (default 100)", 1, kMostSteps,
                &flags.options.warmup_steps);

@@ -1,7 +1,10 @@
 #include "tools/command_line.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -15,6 +18,7 @@
 #include "core/check.h"
 #include "core/quantity.h"
 #include "tools/terminal/help_text.h"
+#include "tools/terminal/man_page.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -138,7 +142,7 @@ void CommandLine::Number(const std::string& name, const std::string& value, cons
 void CommandLine::Time(const std::string& name, const std::string& value, const std::string& help, absl::Duration unit,
                        double low, double high, double* target) {
   Custom(name, value, help, [unit, low, high, target](absl::string_view text) {
-    const absl::StatusOr<absl::Duration> time = ParseTime(text, unit);
+    const absl::StatusOr<absl::Duration> time = ParseTime(text, absl::Seconds(1));
     if (!time.ok()) return time.status();
     const double number = absl::FDivDuration(*time, unit);
     if (!(number >= low && number <= high)) {
@@ -153,15 +157,12 @@ void CommandLine::Time(const std::string& name, const std::string& value, const 
 
 void CommandLine::Megabytes(const std::string& name, const std::string& help, double low, double high,
                             double* megabytes) {
-  Custom(name, "M", help, [low, high, megabytes](absl::string_view text) {
-    std::optional<double> number = ParseDecimal(text);
-    if (!number.has_value()) {
-      const absl::StatusOr<double> bytes = ParseBytes(text);
-      if (!bytes.ok()) return bytes.status();
-      number = *bytes / 1e6;
-    }
-    if (*number < low || *number > high) return Expected(absl::StrCat(low, " to ", high, " megabytes"), text);
-    *megabytes = *number;
+  Custom(name, "BYTES", help, [low, high, megabytes](absl::string_view text) {
+    const absl::StatusOr<double> bytes = ParseBytes(text);
+    if (!bytes.ok()) return bytes.status();
+    const double number = *bytes / 1e6;
+    if (number < low || number > high) return Expected(absl::StrCat("a size from ", low, "MB to ", high, "MB"), text);
+    *megabytes = number;
     return absl::OkStatus();
   });
 }
@@ -190,7 +191,10 @@ CommandLine::Flag& CommandLine::Declared(const std::string& name) {
   return *flag;
 }
 
-void CommandLine::FormerName(const std::string& name, const std::string& former) { Declared(name).former = former; }
+void CommandLine::FormerName(const std::string& name, const std::string& former, const std::string& unit) {
+  Declared(name).former = former;
+  Declared(name).former_unit = unit;
+}
 
 void CommandLine::WithoutVariable(const std::string& name) { Declared(name).has_variable = false; }
 
@@ -216,6 +220,10 @@ std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, s
                                       std::ostream& err) const {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
+    if (argument == kManual) {
+      out << Manual(arguments.back());
+      return kExitSuccess;
+    }
     if (argument == kDescribe) {
       out << Description();
       return kExitSuccess;
@@ -280,7 +288,8 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
     }
     value = arguments[(*next)++];
   }
-  const absl::Status status = flag->reader(value);
+  const bool has_former_unit = flag->name != name && !flag->former_unit.empty() && ParseDecimal(value).has_value();
+  const absl::Status status = flag->reader(has_former_unit ? absl::StrCat(value, flag->former_unit) : value);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(absl::StrCat(shown, ": ", status.message()));
 }
@@ -293,11 +302,11 @@ absl::Status CommandLine::ParseVariables(std::vector<std::string>& seen) const {
   for (const Flag& flag : flags_) {
     const std::string variable = VariableOf(flag.name);
     const std::string value = is_given(flag.name) || !flag.has_variable ? "" : Variable(variable);
-    const bool is_excluded = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-      return !rule.needs &&
-             ((rule.name == flag.name && is_given(rule.other)) || (rule.other == flag.name && is_given(rule.name)));
+    const bool is_ruled_out = std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+      return (rule.name == flag.name && is_given(rule.other) != rule.needs) ||
+             (!rule.needs && rule.other == flag.name && is_given(rule.name));
     });
-    if (value.empty() || is_excluded) continue;
+    if (value.empty() || is_ruled_out) continue;
     bool is_on = true;
     absl::Status status = absl::OkStatus();
     if (flag.value.empty() && !absl::SimpleAtob(value == "on" ? "1" : value == "off" ? "0" : value, &is_on)) {
@@ -313,12 +322,15 @@ absl::Status CommandLine::ParseVariables(std::vector<std::string>& seen) const {
 }
 
 absl::Status CommandLine::CheckRules(const std::vector<std::string>& seen) const {
+  const auto shown = [this](const std::string& name) {
+    return absl::StrCat(FindFlag(name) == nullptr ? "" : "--", name);
+  };
   const auto has = [&seen](const std::string& name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
   for (const Rule& rule : rules_) {
     if (!has(rule.name) || has(rule.other) == rule.needs) continue;
     return absl::InvalidArgumentError(
         rule.needs
-            ? absl::StrCat("--", rule.name, " requires --", rule.other, "; add it, or leave --", rule.name, " out")
+            ? absl::StrCat("--", rule.name, " requires ", shown(rule.other), "; add it, or leave --", rule.name, " out")
             : absl::StrCat("--", rule.name, " and --", rule.other, " exclude each other"));
   }
   return absl::OkStatus();
@@ -353,38 +365,70 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments, std:
   if (program_ != nullptr && program_->empty()) {
     return absl::InvalidArgumentError("expected -- and a program at the end");
   }
-  for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
+  for (size_t i = 0; i < positionals.size(); ++i) {
+    *arguments_[i].target = positionals[i];
+    seen.push_back(arguments_[i].name);
+  }
   if (absl::Status status = ParseVariables(seen); !status.ok()) return status;
   return CheckRules(seen);
 }
 
 std::string CommandLine::Description() const {
   std::string lines;
-  for (const Flag& flag : flags_) absl::StrAppend(&lines, "--", flag.name, "\t", flag.value, "\t", flag.help, "\n");
+  for (const Flag& flag : flags_) {
+    const std::string help = absl::StrReplaceAll(flag.help, {{"\n", " "}});
+    absl::StrAppend(&lines, "--", flag.name, "\t", flag.value, "\t", help, "\n");
+  }
   return absl::StrCat(lines, "--help\t\tthe arguments\n");
 }
 
-std::string CommandLine::Help() const {
+std::vector<std::string> CommandLine::Usage() const {
   std::vector<std::string> usage = absl::StrSplit(command_, ' ');
-  std::vector<std::pair<std::string, std::string>> rows;
   for (const Argument& argument : arguments_) {
     usage.push_back(argument.required ? argument.name : absl::StrCat("[", argument.name, "]"));
-    rows.emplace_back(argument.name, argument.help);
   }
   for (const Flag& flag : flags_) {
-    const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
-    usage.push_back(absl::StrCat("[", shown, "]", flag.repeats ? "..." : ""));
+    usage.push_back(
+        absl::StrCat("[--", flag.name, flag.value.empty() ? "" : " ", flag.value, "]", flag.repeats ? "..." : ""));
+  }
+  if (program_ != nullptr) usage.emplace_back("-- PROGRAM [ARGUMENT]...");
+  return usage;
+}
+
+std::vector<std::pair<std::string, std::string>> CommandLine::Rows() const {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Argument& argument : arguments_) rows.emplace_back(argument.name, argument.help);
+  for (const Flag& flag : flags_) {
     rows.emplace_back(absl::StrCat(Shown(flag.name), flag.value.empty() ? "" : " ", flag.value), flag.help);
   }
-  if (program_ != nullptr) {
-    usage.emplace_back("-- PROGRAM [ARGUMENT]...");
-    rows.emplace_back("-- PROGRAM", program_help_);
-  }
-  rows.emplace_back("--help, --version", "this text; which version this is");
+  if (program_ != nullptr) rows.emplace_back("-- PROGRAM", program_help_);
+  rows.emplace_back("-h, --help, --version", "this text; which version this is");
+  return rows;
+}
+
+std::string CommandLine::Help() const {
   constexpr absl::string_view kUsage = "usage: ";
   constexpr absl::string_view kExample = "example: ";
-  return absl::StrCat(kUsage, Wrap(usage, kUsage.size(), kUsage.size()), "\n\n", Wrap(description_, 0, 0), "\n\n",
-                      HelpTable(rows), "\n", kExample, WrapExample(example_, kExample.size()), "\n");
+  return absl::StrCat(kUsage, Wrap(Usage(), kUsage.size(), kUsage.size()), "\n\n", Wrap(description_, 0, 0), "\n\n",
+                      HelpTable(Rows()), "\n", kExample, WrapExample(example_, kExample.size()), "\n");
+}
+
+std::string CommandLine::Manual(absl::string_view summary) const {
+  ManPage page(absl::StrReplaceAll(command_, {{" ", "-"}}), 1, summary);
+  page.Section("SYNOPSIS").Text(absl::StrJoin(Usage(), " "));
+  page.Section("DESCRIPTION").Text(description_);
+  page.Section("OPTIONS");
+  for (const auto& [name, what] : Rows()) page.Row(name, what);
+  page.Section("ENVIRONMENT").Text(kVariablesText);
+  page.Section("EXIT STATUS").Text(kExitCodes);
+  page.Section("EXAMPLE").Verbatim(example_);
+  page.Section("SEE ALSO").Text("banyan(1), overlay.yaml(5)");
+  return page.text();
+}
+
+bool MayColor(const std::ostream& out) {
+  return &out == &std::cout && isatty(STDOUT_FILENO) != 0 && CommandLine::Variable("NO_COLOR").empty() &&
+         CommandLine::Variable("TERM") != "dumb";
 }
 
 }  // namespace banyan

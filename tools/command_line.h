@@ -8,6 +8,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,13 +23,23 @@ inline constexpr int kExitFailure = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitJobIsOver = 3;  // nothing is left to do
 inline constexpr int kExitNoAnswer = 4;   // of a scheduler
+inline constexpr int kExitFaultFound = 5;
+inline constexpr int kExitSignalled = 128;  // and the signal's number, as shells have it
 // For help.
 inline constexpr char kExitCodes[] =
-    "Exit codes: 0 success; 1 failure, or a job that has failed; 2 wrong arguments; 3 nothing to do, since the job is "
-    "over; 4 no answer from the scheduler; 128 and the signal's number when asked to end.";
+    "Exit codes: 0 success; 1 failure; 2 wrong arguments; 3 nothing to do, since the job is over; 4 no answer from the "
+    "scheduler; 5 the job has failed, or doctor has found a fault; 128 and the signal's number when asked to end.";
 
 // With this variable in the environment flags count that are there alone.
 inline constexpr char kNoVariables[] = "BANYAN_NO_VARIABLES";
+
+// Of manual pages.
+inline constexpr char kVariablesText[] =
+    "Each flag has a variable, BANYAN_LOG_LEVEL for --log-level, which counts where the flag is not given; a switch "
+    "takes 1 or 0. With BANYAN_NO_VARIABLES=1 none counts.";
+
+// Asks a command for its manual page; its line in the list of commands follows.
+inline constexpr char kManual[] = "--manual";
 
 // Asks a command for its words instead of running it, for completion (completion.h).
 inline constexpr char kDescribe[] = "--describe";
@@ -60,10 +71,10 @@ class CommandLine {
                int64_t* target);
   void Number(const std::string& name, const std::string& value, const std::string& help, double low, double high,
               double* target);
-  // A time, with a unit or in `unit`; `target`, `low` and `high` are in `unit`.
+  // A time, with a unit or in seconds; `target`, `low` and `high` are in `unit`.
   void Time(const std::string& name, const std::string& value, const std::string& help, absl::Duration unit, double low,
             double high, double* target);
-  // A size, with a unit or in megabytes (10^6 bytes); `low` and `high` are megabytes.
+  // A size, with a unit or in bytes; `low`, `high` and the target are megabytes (10^6 bytes).
   void Megabytes(const std::string& name, const std::string& help, double low, double high, double* megabytes);
   // A rate, with a unit or in Mbit/s; `low` and `high` are in Mbit/s.
   void Rate(const std::string& name, const std::string& value, const std::string& help, double low, double high,
@@ -72,8 +83,9 @@ class CommandLine {
   // May be there again and again; `reader` gets each value in turn.
   void Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader);
 
-  // Takes the flag by the name that it had before, with a warning.
-  void FormerName(const std::string& name, const std::string& former);
+  // Takes the flag by the name that it had before, with a warning. By that name numbers alone are in `unit`, if it is
+  // given.
+  void FormerName(const std::string& name, const std::string& former, const std::string& unit = "");
 
   // Takes no variable of the environment for the flag.
   void WithoutVariable(const std::string& name);
@@ -85,7 +97,7 @@ class CommandLine {
   // Returns the value of a variable of the environment; empty where it has none.
   static std::string Variable(const std::string& variable);
 
-  // A flag that requires `other`: alone it is a usage error.
+  // A flag that requires `other`, a flag or a positional argument: alone it is a usage error.
   void Needs(const std::string& name, const std::string& other);
   // Two flags of which only one may be there.
   void Exclude(const std::string& name, const std::string& other);
@@ -104,6 +116,8 @@ class CommandLine {
 
   // In at most 80 columns, as far as no word is longer.
   std::string Help() const;
+  // The manual page, with `summary` in its first line.
+  std::string Manual(absl::string_view summary) const;
 
  private:
   struct Flag {
@@ -112,7 +126,8 @@ class CommandLine {
     std::string help;
     Reader reader;
     bool repeats = false;
-    std::string former = {};  // another name; empty for none
+    std::string former = {};       // another name; empty for none
+    std::string former_unit = {};  // of numbers alone by that name; empty: as by its own
     bool has_variable = true;
   };
   struct Argument {
@@ -136,6 +151,9 @@ class CommandLine {
   // Reads the variables of flags that are not there.
   absl::Status ParseVariables(std::vector<std::string>& seen) const;
   absl::Status CheckRules(const std::vector<std::string>& seen) const;
+  std::vector<std::string> Usage() const;
+  // Each argument and flag, and what it is.
+  std::vector<std::pair<std::string, std::string>> Rows() const;
   absl::Status ParseAll(absl::Span<const std::string> arguments, std::ostream& err) const;
   // Reads the flag at arguments[*next] and moves *next past it and its value.
   absl::Status ParseFlag(absl::Span<const std::string> arguments, size_t* next, std::vector<std::string>& seen,
@@ -150,6 +168,9 @@ class CommandLine {
   std::string program_help_;
   std::vector<std::string>* program_ = nullptr;  // where what follows `--` goes; null: positional arguments
 };
+
+// Returns whether words on `out` may have colours: it is this process's terminal, and NO_COLOR says nothing.
+bool MayColor(const std::ostream& out);
 
 }  // namespace banyan
 

@@ -117,8 +117,32 @@ TEST_F(CommandLineTest, AFormerNameIsTakenWithAWarning) {
   EXPECT_EQ(Parse({"a.yaml", "--turns=7"}), std::nullopt);
   EXPECT_EQ(rounds_, 7);
   EXPECT_EQ(err_.str(), "banyan try: --turns is now --rounds\n");
+  double megabytes = 0;
+  line_.Megabytes("model-size", "of the model", 1, 1000, &megabytes);
+  line_.FormerName("model-size", "mbytes", "MB");
+  EXPECT_EQ(Parse({"a.yaml", "--mbytes", "46"}), std::nullopt);
+  EXPECT_EQ(megabytes, 46) << "with the unit of old";
+  EXPECT_EQ(Parse({"a.yaml", "--model-size", "46"}), kExitUsage);
   EXPECT_EQ(Parse({"a.yaml", "--turns=7", "--rounds=8"}), kExitUsage);
   EXPECT_THAT(line_.Help(), ::testing::Not(HasSubstr("turns")));
+}
+
+TEST_F(CommandLineTest, AVariableCountsOnlyWhereItsFlagMay) {
+  CommandLine::SetEnvironment(
+      [](const std::string& name) { return name == "BANYAN_PLANNER" ? std::string("star") : std::string(); });
+  line_.Needs("planner", "rate");
+  EXPECT_EQ(Parse({"a.yaml"}), std::nullopt) << err_.str();
+  EXPECT_EQ(planner_, "fapt");
+  EXPECT_EQ(Parse({"a.yaml", "--rate=1"}), std::nullopt) << err_.str();
+  EXPECT_EQ(planner_, "star");
+  CommandLine::SetEnvironment(nullptr);
+}
+
+TEST_F(CommandLineTest, WritesItsManualPage) {
+  EXPECT_EQ(Parse({kManual, "tries things"}), kExitSuccess);
+  EXPECT_THAT(out_.str(), ::testing::StartsWith(".TH BANYAN\\-TRY 1 "));
+  EXPECT_THAT(out_.str(), HasSubstr("\nbanyan\\-try \\- tries things\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("\n.TP\n.B \\-j, \\-\\-json\nprint JSON\n"));
 }
 
 TEST_F(CommandLineTest, TwoDashesEndTheFlags) {
@@ -174,7 +198,7 @@ TEST_F(CommandLineTest, TimesAndRatesMayHaveUnits) {
   EXPECT_EQ(seconds, 120);
   EXPECT_EQ(milliseconds, 500);
   EXPECT_EQ(mbps, 1000);
-  EXPECT_EQ(line.Parse({"--s=5", "--ms", "20", "--rate", "100"}, out_, err_), std::nullopt);
+  EXPECT_EQ(line.Parse({"--s=5", "--ms", "0.02", "--rate", "100"}, out_, err_), std::nullopt);
   EXPECT_EQ(seconds, 5);
   EXPECT_EQ(milliseconds, 20);
   EXPECT_EQ(mbps, 100);
@@ -192,6 +216,14 @@ TEST_F(CommandLineTest, FlagsThatSayNothingAreRefused) {
   EXPECT_EQ(Parse({"a", "--rate=1", "--rounds=2"}), std::nullopt);
   EXPECT_EQ(Parse({"a", "--root=n1", "--json"}), kExitUsage);
   EXPECT_THAT(err_.str(), HasSubstr("--json and --root exclude each other"));
+  std::string file, key;
+  CommandLine line("banyan try", "Tries.", "banyan try");
+  line.OptionalPositional("FILE", "a file", &file);
+  line.Text("key", "FILE", "its key", &key);
+  line.Needs("key", "FILE");
+  EXPECT_EQ(line.Parse({"--key", "k", "a.yaml"}, out_, err_), std::nullopt);
+  EXPECT_EQ(line.Parse({"--key", "k"}, out_, err_), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--key requires FILE; add it, or leave --key out"));
 }
 
 TEST_F(CommandLineTest, HelpFitsATerminal) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "tools/command_line.h"
 #include "tools/terminal/help_text.h"
+#include "tools/terminal/man_page.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -16,6 +19,10 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
     return kExitUsage;
   }
   const std::string& name = arguments.front();
+  if (name == kManual && arguments.size() == 2) {
+    out << Manual(arguments[1]);
+    return kExitSuccess;
+  }
   if (name == kDescribe) {
     for (const Command& command : commands_) {
       if (!command.is_hidden) out << command.name << "\t\t" << command.description << "\n";
@@ -64,6 +71,24 @@ std::string CommandTable::Help() const {
   const std::string codes = groups.size() > 1 ? absl::StrCat("\n", Wrap(kExitCodes, 0, 0), "\n") : "";
   return absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", Wrap(description_, 0, 0), "\n\n", tables, "\n",
                       Wrap(more, 0, 0), "\n", codes);
+}
+
+std::string CommandTable::Manual(absl::string_view summary) const {
+  const std::string dashed = absl::StrReplaceAll(name_, {{" ", "-"}});
+  ManPage page(dashed, 1, summary);
+  page.Section("SYNOPSIS").Text(absl::StrCat(name_, " COMMAND [ARGUMENTS]"));
+  page.Section("DESCRIPTION").Text(description_);
+  std::string group = "no group";
+  for (const Command& command : commands_) {
+    if (command.is_hidden) continue;
+    if (command.group != group) page.Section(command.group.empty() ? "COMMANDS" : absl::AsciiStrToUpper(command.group));
+    group = command.group;
+    page.Row(absl::StrCat(dashed, "-", command.name, "(1)"), command.description);
+  }
+  page.Section("ENVIRONMENT").Text(kVariablesText);
+  page.Section("EXIT STATUS").Text(kExitCodes);
+  page.Section("SEE ALSO").Text("overlay.yaml(5)");
+  return page.text();
 }
 
 std::vector<Command> InGroup(const std::string& group, std::vector<Command> commands) {

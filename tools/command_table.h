@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 
 namespace banyan {
@@ -32,6 +33,8 @@ class CommandTable {
   int Run(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
   // Lists commands of a group below each other.
   std::string Help() const;
+  // The manual page, with `summary` in its first line.
+  std::string Manual(absl::string_view summary) const;
 
  private:
   const std::string name_;

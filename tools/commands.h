@@ -43,7 +43,7 @@ int StopCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
 
 // Makes secret keys, and the lines of the overlay that list them.
 int KeygenCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
-// Looks for what will keep a job from running at this site, or at all, and says what to do; 1 where something is to
+// Looks for what will keep a job from running at this site, or at all, and says what to do; 5 where something is to
 // fix.
 int DoctorCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 // Shows how gradients would travel over an overlay.

@@ -39,11 +39,11 @@ std::string NodeAddressAt(const std::string& ip) { return Tcp(ip, kNodePort); }
 
 std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
   std::vector<std::string> arguments = {options.banyan_program, "wan",          "up",
-                                        options.overlay,        "--foreground", "--directory",
+                                        options.overlay,        "--foreground", "--dir",
                                         options.directory,      "--seed",       absl::StrCat(options.seed)};
   if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
   if (options.redraw_seconds > 0) {
-    arguments.insert(arguments.end(), {"--redraw-seconds", absl::StrCat(options.redraw_seconds), "--redraw-mbps",
+    arguments.insert(arguments.end(), {"--redraw-interval", absl::StrCat(options.redraw_seconds), "--redraw-rates",
                                        options.redraw_rates.ToString()});
   }
   return arguments;
@@ -51,7 +51,7 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
 
 std::vector<std::string> WanExecArguments(const std::string& banyan_program, const std::string& directory,
                                           const std::string& node, const std::vector<std::string>& program) {
-  std::vector<std::string> line = {banyan_program, "wan", "exec", node, "--directory", directory, "--"};
+  std::vector<std::string> line = {banyan_program, "wan", "exec", node, "--dir", directory, "--"};
   line.insert(line.end(), program.begin(), program.end());
   return line;
 }

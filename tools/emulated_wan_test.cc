@@ -21,18 +21,18 @@ EmulatedWanOptions Options() {
 TEST(EmulatedWanTest, TellsTheCommandWhatToEmulate) {
   EmulatedWanOptions options = Options();
   EXPECT_EQ(absl::StrJoin(WanUpArguments(options), " "),
-            "/bin/banyan wan up o.yaml --foreground --directory /tmp/d --seed 1");
+            "/bin/banyan wan up o.yaml --foreground --dir /tmp/d --seed 1");
   options.seed = 7;
   options.congestion = "bbr";
   options.redraw_seconds = 180;
   EXPECT_EQ(absl::StrJoin(WanUpArguments(options), " "),
-            "/bin/banyan wan up o.yaml --foreground --directory /tmp/d --seed 7 --congestion bbr --redraw-seconds 180 "
-            "--redraw-mbps 20-155");
+            "/bin/banyan wan up o.yaml --foreground --dir /tmp/d --seed 7 --congestion bbr --redraw-interval 180 "
+            "--redraw-rates 20-155");
 }
 
 TEST(EmulatedWanTest, RunsProgramsInNodes) {
   EXPECT_EQ(absl::StrJoin(WanExecArguments("/bin/banyan", "/tmp/d", "n3", {"ip", "address"}), " "),
-            "/bin/banyan wan exec n3 --directory /tmp/d -- ip address");
+            "/bin/banyan wan exec n3 --dir /tmp/d -- ip address");
 }
 
 TEST(EmulatedWanTest, SaysWhyItDoesNotStart) {

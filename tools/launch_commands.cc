@@ -37,7 +37,6 @@ constexpr int64_t kMostWorkers = 256;
 constexpr absl::Duration kStopTimeout = absl::Seconds(10);
 // Ends of processes are looked for so often.
 constexpr absl::Duration kTick = absl::Milliseconds(50);
-constexpr int kSignalledExit = 128;
 
 // Daemons and the training processes beside them, which end together: when training is over, when a process fails, or
 // when this one is asked to end. What they print goes to `out`, each line after the name of its process. None outlives
@@ -76,7 +75,7 @@ class Launch {
     while (code == 0 && is_training) {
       is_training = Any(training_);
       Pump(/*waits_for_signal=*/true);
-      if (signals_.received()) code = kSignalledExit + signals_.signal();
+      if (signals_.received()) code = kExitSignalled + signals_.signal();
       if (code == 0) code = FirstFailure(training_);
       if (code == 0) code = FirstFailure(daemons_);
     }

@@ -18,6 +18,7 @@
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/completion.h"
+#include "tools/manual.h"
 #include "tools/terminal/main_support.h"
 
 namespace {
@@ -74,9 +75,10 @@ int main(int argc, char** argv) {
       banyan::WithInstalledSamples(std::vector<std::string>(argv + 1, argv + argc), InstalledPrefix());
   // Threads of other commands are simulators, each by itself.
   banyan::KeepChunksInHeap(/*is_shared=*/RunsDaemon(arguments));
-  const banyan::CommandTable commands("banyan",
-                                      "Trains one model in many data centres over a slow, uneven, changing network.",
-                                      banyan::WithCompletion(banyan::ProgramCommands(StateHome())));
+  const std::string description = "Trains one model in many data centres over a slow, uneven, changing network.";
+  const banyan::CommandTable commands(
+      "banyan", description,
+      banyan::WithManual(description, banyan::WithCompletion(banyan::ProgramCommands(StateHome()))));
   const int code = commands.Run(arguments, std::cout, std::cerr);
   return RunsDaemon(arguments) ? code : banyan::FinishOutput(code, "banyan", std::cerr);
 }

@@ -84,12 +84,7 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   flags.keys.AddTo(line, KeyFlags::Use::kNode);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
-  // Of a variable that is not set, systemd makes an empty text.
-  line.Custom("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens",
-              [&flags](absl::string_view text) {
-                flags.advertise = std::string(text);
-                return absl::OkStatus();
-              });
+  line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
   line.Integer("data-port", "PORT",
                "with a key: where other nodes send chunks, besides --listen; for firewalls (default 0: a free one)", 0,
                UINT16_MAX, &flags.data_port);

@@ -40,7 +40,7 @@ struct PlanFlags {
   PlannerFlags planner;
   std::optional<std::string> root;
   int64_t arity = 0;        // 0: the file's
-  std::string auxiliary;    // "on" or "off"; empty: the file's multipath.enabled
+  std::string multipath;    // "on" or "off"; empty: the file's multipath.enabled
   int64_t model_bytes = 0;  // 0: unknown
   bool json = false;
   bool dot = false;
@@ -69,9 +69,9 @@ void AddPriceFlags(CommandLine& line, PlanFlags& flags) {
   line.Switch("frontier", "what rounds cost and take, from the cheapest to the fastest", &flags.frontier);
   line.Text("plot", "FILE.svg", "draw the frontier (needs gnuplot)", &flags.plot);
   line.Integer("rounds", "N", "of a training, to print its price too", 1, int64_t{1} << 40, &flags.rounds);
-  for (const char* name : {"budget", "frontier", "rounds"}) line.Needs(name, "model-bytes");
+  for (const char* name : {"budget", "frontier", "rounds"}) line.Needs(name, "model-size");
   line.Needs("plot", "frontier");
-  for (const char* other : {"budget", "dot", "auxiliary", "advise"}) line.Exclude("frontier", other);
+  for (const char* other : {"budget", "dot", "multipath", "advise"}) line.Exclude("frontier", other);
 }
 
 CommandLine MakeCommandLine(PlanFlags& flags) {
@@ -92,14 +92,16 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
               &flags.advise);
   flags.planner.AddTo(line);
   line.Text("root", "NAME", "plan one tree, on this node", &flags.root);
-  line.Choice("auxiliary", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.auxiliary);
+  line.Choice("multipath", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.multipath);
+  line.FormerName("multipath", "auxiliary");
   line.Integer("k", "K", "bkt: children per node", 1, kMaxOverlayNodes, &flags.arity);
-  line.Custom("model-bytes", "B", "plan for the time that a round of such a model takes",
+  line.Custom("model-size", "B", "plan for the time that a round of such a model takes",
               [&flags](absl::string_view value) {
                 const absl::StatusOr<int64_t> bytes = ReadModelBytes(value);
                 if (bytes.ok()) flags.model_bytes = *bytes;
                 return bytes.status();
               });
+  line.FormerName("model-size", "model-bytes");
   AddPriceFlags(line, flags);
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
@@ -107,7 +109,7 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
   line.Exclude("json", "dot");
   line.Needs("yaml", "from-measurements");
   for (const char* other :
-       {"planner", "roots", "shares", "root", "k", "auxiliary", "dot", "yaml", "budget", "rounds"}) {
+       {"planner", "roots", "shares", "root", "k", "multipath", "dot", "yaml", "budget", "rounds"}) {
     line.Exclude("advise", other);
   }
   return line;
@@ -127,7 +129,7 @@ absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
   if (flags.budget.has_value() || flags.frontier) status.Update(CheckPriceUse(topology.planner));
   if (!status.ok()) return status;
   if (flags.budget.has_value()) topology.budget_per_round = flags.budget;
-  if (!flags.auxiliary.empty()) overlay.multipath.enabled = flags.auxiliary == "on";
+  if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
   if (flags.arity > 0) topology.arity = static_cast<int>(flags.arity);
   if (flags.root.has_value()) {
     std::vector<std::string> names;

@@ -55,7 +55,7 @@ TEST(PlanCommandTest, PacksTreesUnlessToldOtherwise) {
 }
 
 TEST(PlanCommandTest, AdvisesUpgrades) {
-  const Outcome advice = Plan({kInternet2, "--advise", "--model-bytes", "46M"});
+  const Outcome advice = Plan({kInternet2, "--advise", "--model-size", "46M"});
   EXPECT_EQ(advice.code, 0) << advice.err;
   EXPECT_THAT(advice.out, StartsWith("rate  110.0 Mbit/s at best"));
   EXPECT_THAT(advice.out, HasSubstr("one Mbit/s more is worth  a round\n"));
@@ -79,7 +79,7 @@ links:
 )";
 
 TEST(PlanCommandTest, SaysWhatRoundsCost) {
-  const std::vector<std::string> arguments = {"deploy/topologies/cloud9.yaml", "--model-bytes", "1GB", "--rounds", "9"};
+  const std::vector<std::string> arguments = {"deploy/topologies/cloud9.yaml", "--model-size", "1GB", "--rounds", "9"};
   const Outcome plan = Plan(arguments);
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_THAT(plan.out, ContainsRegex("price +[0-9.]+ for 10\\^9 bytes of the model, [0-9.]+ a round, [0-9.]+ for 9"));
@@ -92,13 +92,13 @@ TEST(PlanCommandTest, SaysWhatRoundsCost) {
   // Sixteen links of a tree carry each byte, of hosts that ask between these prices.
   EXPECT_GT(a_round, 16 * 0.087);
   EXPECT_LT(a_round, 16 * 0.15);
-  EXPECT_FALSE(YAML::Load(Plan({kInternet2, "--model-bytes", "1MB", "--json"}).out)["round_price"]);
+  EXPECT_FALSE(YAML::Load(Plan({kInternet2, "--model-size", "1MB", "--json"}).out)["round_price"]);
 }
 
 TEST(PlanCommandTest, KeepsABudget) {
   const std::string overlay = TemporaryFile("priced.yaml", kPriced);
   const auto json = [&overlay](const std::string& budget) {
-    const Outcome plan = Plan({overlay, "--model-bytes", "100MB", "--budget", budget, "--json"});
+    const Outcome plan = Plan({overlay, "--model-size", "100MB", "--budget", budget, "--json"});
     EXPECT_EQ(plan.code, 0) << plan.err;
     return YAML::Load(plan.out);
   };
@@ -106,26 +106,26 @@ TEST(PlanCommandTest, KeepsABudget) {
   EXPECT_LE(small["round_price"].as<double>(), 0.016);
   EXPECT_GT(small["round_price"].as<double>(), 0.0155) << "what may be spent makes rounds shorter";
   EXPECT_LT(json("0.02")["round_seconds"].as<double>(), small["round_seconds"].as<double>());
-  const Outcome too_small = Plan({overlay, "--model-bytes", "100MB", "--budget", "0.0129"});
+  const Outcome too_small = Plan({overlay, "--model-size", "100MB", "--budget", "0.0129"});
   EXPECT_EQ(too_small.code, 1);
   EXPECT_THAT(too_small.err, HasSubstr("costs at least 0.013, over the cheapest trees; the budget is 0.0129: raise"));
   EXPECT_EQ(json("0.013")["round_price"].as<double>(), 0.013);
   EXPECT_EQ(Plan({overlay, "--budget", "2"}).code, 2) << "without a model";
-  EXPECT_THAT(Plan({kInternet2, "--model-bytes", "1MB", "--budget", "2"}).err, HasSubstr("no link has a price"));
-  EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "-2"}).code, 2);
-  EXPECT_EQ(Plan({overlay, "--model-bytes", "1MB", "--budget", "2", "--planner", "fapt"}).code, 2);
+  EXPECT_THAT(Plan({kInternet2, "--model-size", "1MB", "--budget", "2"}).err, HasSubstr("no link has a price"));
+  EXPECT_EQ(Plan({overlay, "--model-size", "1MB", "--budget", "-2"}).code, 2);
+  EXPECT_EQ(Plan({overlay, "--model-size", "1MB", "--budget", "2", "--planner", "fapt"}).code, 2);
 }
 
 TEST(PlanCommandTest, ShowsTheFrontier) {
   const std::string overlay = TemporaryFile("priced.yaml", kPriced);
-  const YAML::Node json = YAML::Load(Plan({overlay, "--model-bytes", "10MB", "--frontier", "--json"}).out);
+  const YAML::Node json = YAML::Load(Plan({overlay, "--model-size", "10MB", "--frontier", "--json"}).out);
   ASSERT_GE(json.size(), 5u);
   for (size_t i = 1; i < json.size(); ++i) {
     EXPECT_GT(json[i]["round_price"].as<double>(), json[i - 1]["round_price"].as<double>());
     EXPECT_LT(json[i]["round_seconds"].as<double>(), json[i - 1]["round_seconds"].as<double>());
   }
   EXPECT_NEAR(json[0]["round_price"].as<double>(), 0.0013, 1e-9);
-  const Outcome no_price = Plan({kInternet2, "--model-bytes", "1GB", "--frontier"});
+  const Outcome no_price = Plan({kInternet2, "--model-size", "1GB", "--frontier"});
   EXPECT_EQ(no_price.code, 1);
   EXPECT_THAT(no_price.err, HasSubstr("no link has a price; set price_per_gb"));
 }
@@ -185,10 +185,10 @@ TEST(PlanCommandTest, JsonIsStable) {
 }
 
 TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
-  const YAML::Node off = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off", "--json"}).out);
+  const YAML::Node off = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--multipath", "off", "--json"}).out);
   EXPECT_EQ(off["auxiliary"].size(), 0u);
   EXPECT_EQ(off["auxiliary_rate_mbps"].as<double>(), off["rate_mbps"].as<double>());
-  const Outcome text = Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off"});
+  const Outcome text = Plan({kInternet2, "--planner", "fapt", "--multipath", "off"});
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary_paths")));
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary")));
   YAML::Node overlay = YAML::LoadFile(kInternet2);
@@ -197,14 +197,14 @@ TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
   file << overlay;
   const std::string path = TemporaryFile("single_path.yaml", file.c_str());
   EXPECT_EQ(YAML::Load(Plan({path, "--json"}).out)["auxiliary"].size(), 0u);
-  EXPECT_EQ(YAML::Load(Plan({path, "--planner", "fapt", "--json", "--auxiliary", "on"}).out)["auxiliary"].size(), 31u);
+  EXPECT_EQ(YAML::Load(Plan({path, "--planner", "fapt", "--json", "--multipath", "on"}).out)["auxiliary"].size(), 31u);
 }
 
 TEST(PlanCommandTest, SharesMayBeBalanced) {
   const YAML::Node with = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--json"}).out);
   EXPECT_NEAR(with["auxiliary_rate_mbps"].as<double>(), 83.0, 0.05);
   const YAML::Node without =
-      YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--auxiliary", "off", "--json"}).out);
+      YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--multipath", "off", "--json"}).out);
   EXPECT_NEAR(without["rate_mbps"].as<double>(), 76.0, 0.05);
 }
 
@@ -274,7 +274,7 @@ TEST(PlanCommandTest, UsageErrors) {
       {{kInternet2, "--planer", "fapt"}, "did you mean '--planner'?"},
       {{kInternet2, "--planner", "fatp"}, "did you mean 'fapt'?"},
       {{kInternet2, "--shares", "balance"}, "did you mean 'balanced'?"},
-      {{kInternet2, "--auxiliary", "yes"}, "--auxiliary"},
+      {{kInternet2, "--multipath", "yes"}, "--multipath"},
       {{kInternet2, "--roots", "0"}, "--roots: expected all or a whole number"},
       {{kInternet2, "--roots", "10"}, "the overlay has only 9 nodes"},
       {{kInternet2, "--roots", "3", "--root", "n1"}, "--root plans one tree"},

@@ -90,8 +90,9 @@ void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
                 return told.status();
               });
   line.Choice("hide", {"caps"}, "tell the job nothing of hosts' caps and of what links share", &flags.hidden);
-  line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
+  line.Time("update-interval", "TIME", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);
+  line.FormerName("update-interval", "update-seconds");
 }
 
 CommandLine MakeCommandLine(SimFlags& flags) {
@@ -99,21 +100,23 @@ CommandLine MakeCommandLine(SimFlags& flags) {
       "banyan sim",
       "Simulates a job's rounds over an overlay with the very protocols that a real job runs, and prints the\n"
       "synchronisation time per round, the load of each link and how near the rate comes to the bound.",
-      "banyan sim deploy/topologies/internet2.yaml --model-bytes 244M --rounds 5");
+      "banyan sim deploy/topologies/internet2.yaml --model-size 244M --rounds 5");
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
-  line.Custom("model-bytes", "B", "size of the model (default 100M), one tensor unless --tensors says more",
+  line.Custom("model-size", "B", "size of the model (default 100M), one tensor unless --tensors says more",
               [&flags](absl::string_view value) {
                 const absl::StatusOr<int64_t> bytes = ReadModelBytes(value);
                 if (bytes.ok()) flags.model_bytes = *bytes;
                 return bytes.status();
               });
+  line.FormerName("model-size", "model-bytes");
   line.Custom("tensors", "B,B,..", "sizes of the model's tensors in bytes",
               [&flags](absl::string_view value) { return ReadTensors(value, flags.tensor_bytes); });
   line.Integer("rounds", "R", "rounds to simulate (default 3)", 1, kMostRounds, &flags.rounds);
   line.Integer("seed", "S", "the same seed gives the same run (default 1)", 0, INT64_MAX, &flags.seed);
   flags.planner.AddTo(line);
-  line.Time("compute-ms", "MS", "a worker computes so long before each round (default 0)", absl::Milliseconds(1), 0,
+  line.Time("compute", "TIME", "a worker computes so long before each round (default 0)", absl::Milliseconds(1), 0,
             kMostSeconds, &flags.compute_ms);
+  line.FormerName("compute", "compute-ms", "ms");
   AddOverlayFlags(line, flags);
   flags.link_changes.AddTo(line);
   line.Text("traffic", "FILE.yaml",
@@ -146,7 +149,7 @@ absl::StatusOr<std::vector<int64_t>> TensorElements(const SimFlags& flags) {
   }
   if (flags.model_bytes.has_value() && *flags.model_bytes != total_bytes) {
     return absl::InvalidArgumentError(absl::StrCat("the sizes of --tensors make ", total_bytes,
-                                                   " bytes, --model-bytes says ", *flags.model_bytes,
+                                                   " bytes, --model-size says ", *flags.model_bytes,
                                                    "; leave one of them out"));
   }
   return elements;

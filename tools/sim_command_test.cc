@@ -40,7 +40,7 @@ std::string TemporaryFile(const std::string& name, const std::string& text) {
 }
 
 TEST(SimCommandTest, ShowsTimesLoadsAndTheRatioToTheBound) {
-  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "2"});
+  const Outcome sim = Sim({kInternet2, "--model-size", "20M", "--rounds", "2"});
   EXPECT_EQ(sim.code, 0) << sim.err;
   EXPECT_EQ(sim.err, "");
   EXPECT_THAT(sim.out, HasSubstr("median of 2 rounds, 20.0 MB each"));
@@ -69,15 +69,15 @@ TEST(SimCommandTest, JsonIsStable) {
 }
 
 TEST(SimCommandTest, TheSameSeedGivesTheSameOutput) {
-  const std::vector<std::string> arguments = {kInternet2, "--model-bytes", "4M", "--faults", "--seed", "7", "--json"};
+  const std::vector<std::string> arguments = {kInternet2, "--model-size", "4M", "--faults", "--seed", "7", "--json"};
   const Outcome first = Sim(arguments);
   EXPECT_EQ(first.code, 0) << first.err;
   EXPECT_EQ(first.out, Sim(arguments).out);
 }
 
 TEST(SimCommandTest, PlannerAndRootsReplaceTheFiles) {
-  const Outcome star = Sim({kInternet2, "--model-bytes", "4M", "--planner", "star", "--json"});
-  const Outcome one = Sim({kInternet2, "--model-bytes", "4M", "--roots", "1", "--json"});
+  const Outcome star = Sim({kInternet2, "--model-size", "4M", "--planner", "star", "--json"});
+  const Outcome one = Sim({kInternet2, "--model-size", "4M", "--roots", "1", "--json"});
   EXPECT_EQ(star.code, 0) << star.err;
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_NE(star.out, one.out);
@@ -85,10 +85,10 @@ TEST(SimCommandTest, PlannerAndRootsReplaceTheFiles) {
 
 TEST(SimCommandTest, LinksChangeAsAFileOrASeedSays) {
   const std::string file = TemporaryFile("changes.yaml", "changes:\n- {at_seconds: 2, from: n1, to: n2, mbps: 7.5}\n");
-  const Outcome listed = Sim({kInternet2, "--model-bytes", "20M", "--changes", file, "--json", "--compute-ms", "500"});
+  const Outcome listed = Sim({kInternet2, "--model-size", "20M", "--changes", file, "--json", "--compute", "500ms"});
   EXPECT_EQ(listed.code, 0) << listed.err;
-  const std::vector<std::string> drawn = {kInternet2, "--model-bytes", "20M",    "--redraw-seconds",
-                                          "1",        "--redraw-mbps", "20-155", "--drift-ppm",
+  const std::vector<std::string> drawn = {kInternet2, "--model-size",   "20M",    "--redraw-interval",
+                                          "1",        "--redraw-rates", "20-155", "--drift-ppm",
                                           "200",      "--json"};
   const Outcome first = Sim(drawn);
   EXPECT_EQ(first.code, 0) << first.err;
@@ -100,7 +100,7 @@ TEST(SimCommandTest, LinksChangeAsAFileOrASeedSays) {
 }
 
 TEST(SimCommandTest, OptionsReplaceTheFiles) {
-  const std::vector<std::string> base = {kInternet2, "--model-bytes", "20M", "--planner", "fapt", "--json"};
+  const std::vector<std::string> base = {kInternet2, "--model-size", "20M", "--planner", "fapt", "--json"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), base.begin(), base.end());
     const Outcome sim = Sim(more);
@@ -111,7 +111,7 @@ TEST(SimCommandTest, OptionsReplaceTheFiles) {
   EXPECT_GT(with({"--multipath", "on"})["auxiliary_share"].as<double>(), 0);
   EXPECT_GT(with({"--shares", "balanced"})["plan_rate_mbps"].as<double>(),
             with({"--shares", "quality"})["plan_rate_mbps"].as<double>());
-  EXPECT_EQ(with({"--awareness", "off", "--update-seconds", "1"})["policies"].as<int>(), 1);
+  EXPECT_EQ(with({"--awareness", "off", "--update-interval", "1"})["policies"].as<int>(), 1);
   // Without auxiliary paths, which differ as well.
   EXPECT_LT(with({"--multipath", "off", "--headers"})["rate_mbps"].as<double>(),
             0.98 * with({"--multipath", "off"})["rate_mbps"].as<double>());
@@ -126,7 +126,7 @@ TEST(SimCommandTest, WhatCannotBeSimulatedFails) {
 
 TEST(SimCommandTest, WritesATraceAndSaysWhatRoundsWaitedFor) {
   const std::string path = ::testing::TempDir() + "/trace.json";
-  const Outcome sim = Sim({kInternet2, "--model-bytes", "2M", "--rounds", "2", "--trace", path});
+  const Outcome sim = Sim({kInternet2, "--model-size", "2M", "--rounds", "2", "--trace", path});
   EXPECT_EQ(sim.code, 0) << sim.err;
   for (const char* text : {"\nround 1 took ", "\nround 2 took ", " was full from "})
     EXPECT_THAT(sim.out, HasSubstr(text));
@@ -135,19 +135,19 @@ TEST(SimCommandTest, WritesATraceAndSaysWhatRoundsWaitedFor) {
   EXPECT_THAT(TraceFaults(json.str()), ::testing::IsEmpty());
   EXPECT_THAT(json.str(), HasSubstr("{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":9,"));
   // Nothing that happens depends on being traced.
-  const std::vector<std::string> as_json = {kInternet2, "--model-bytes", "2M", "--rounds", "2", "--json"};
+  const std::vector<std::string> as_json = {kInternet2, "--model-size", "2M", "--rounds", "2", "--json"};
   std::vector<std::string> traced = as_json;
   traced.insert(traced.end(), {"--trace", path});
   EXPECT_EQ(Sim(traced).out, Sim(as_json).out);
   const Outcome unwritable =
-      Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--trace", "no/such/folder/a.json"});
+      Sim({kInternet2, "--model-size", "2M", "--rounds", "1", "--trace", "no/such/folder/a.json"});
   EXPECT_EQ(unwritable.code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("cannot write no/such/folder/a.json: No such file or directory"));
 }
 
 TEST(SimCommandTest, RecordsTheJobAtFullSize) {
   const std::string path = ::testing::TempDir() + "/sim_recording";
-  const std::vector<std::string> plain = {kInternet2, "--model-bytes", "40M", "--rounds", "2"};
+  const std::vector<std::string> plain = {kInternet2, "--model-size", "40M", "--rounds", "2"};
   std::vector<std::string> recorded = plain;
   recorded.insert(recorded.end(), {"--record", path});
   const Outcome sim = Sim(recorded);
@@ -187,7 +187,7 @@ std::vector<std::string> RecordedSentences(const std::string& path) {
 
 TEST(SimCommandTest, RecordsWhatItsFirstRoundsAndSomeOthersWaitedFor) {
   const std::string path = ::testing::TempDir() + "/sim_traces";
-  std::vector<std::string> arguments = {kInternet2, "--model-bytes", "400k", "--rounds", "80", "--record", path};
+  std::vector<std::string> arguments = {kInternet2, "--model-size", "400k", "--rounds", "80", "--record", path};
   EXPECT_EQ(Sim(arguments).code, 0);
   const std::vector<std::string> sentences = RecordedSentences(path);
   ASSERT_EQ(sentences.size(), SimulatedTraces::kMost);
@@ -206,13 +206,13 @@ TEST(SimCommandTest, RecordsWhatItsFirstRoundsAndSomeOthersWaitedFor) {
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {
-  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "8", "--told", "wrong:1", "--json"});
+  const Outcome sim = Sim({kInternet2, "--model-size", "20M", "--rounds", "8", "--told", "wrong:1", "--json"});
   EXPECT_EQ(sim.code, 0) << sim.err;
   const YAML::Node json = YAML::Load(sim.out);
   EXPECT_GT(json["informed_seconds_p50"].as<double>(), 1);
   EXPECT_GT(json["first_rounds_ratio"].as<double>(), 1);
   EXPECT_GE(json["near_from_round"].as<int>(), 2);
-  EXPECT_THAT(Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--told", "none"}).out,
+  EXPECT_THAT(Sim({kInternet2, "--model-size", "2M", "--rounds", "1", "--told", "none"}).out,
               HasSubstr("told all rates      "));
 }
 

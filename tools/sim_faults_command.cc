@@ -135,14 +135,16 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
   line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
   line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
                &flags.from);
-  line.Choice("faults", {"transient", "scheduler", "silent", "rough", "all"},
+  line.Choice("kind", {"transient", "scheduler", "silent", "rough", "all"},
               "transient: only those that leave the members as they are; scheduler: those of the scheduler, and of "
               "nodes and workers that come back; silent: connections that carry nothing without a word; rough: all of "
               "these, and orders "
               "of an operator, disks that stand for long, slow and uneven links, another overlay file, in jobs of "
               "many keys; all: all but the rough ones (default all)",
               &flags.faults);
-  line.Switch("trace", "print what every process is handed", &flags.trace);
+  line.FormerName("kind", "faults");
+  line.Switch("verbose", "print what every process is handed", &flags.trace);
+  line.FormerName("verbose", "trace");
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
@@ -155,8 +157,8 @@ std::vector<FaultKind> KindsOf(const FaultsFlags& flags) {
 
 // The same list of faults, or the seed would give another job.
 std::string ReplayCommand(const FaultsFlags& flags, uint64_t seed) {
-  return absl::StrCat("banyan sim-faults --from ", seed, " --seeds 1 --trace",
-                      flags.faults.empty() ? "" : absl::StrCat(" --faults ", flags.faults));
+  return absl::StrCat("banyan sim-faults --from ", seed, " --seeds 1 --verbose",
+                      flags.faults.empty() ? "" : absl::StrCat(" --kind ", flags.faults));
 }
 
 std::string Text(const FaultsFlags& flags, const FaultSweepReport& report) {

@@ -27,7 +27,7 @@ Outcome SimFaults(const std::vector<std::string>& arguments) {
 }
 
 TEST(SimFaultsCommandTest, SaysHowManySeedsPassAndWhatHappened) {
-  const Outcome faults = SimFaults({"--seeds", "6", "--from", "3", "--faults", "transient"});
+  const Outcome faults = SimFaults({"--seeds", "6", "--from", "3", "--kind", "transient"});
   EXPECT_EQ(faults.code, 0) << faults.out;
   EXPECT_EQ(faults.err, "");
   EXPECT_THAT(faults.out, HasSubstr("6 seeds, 0 of them fail\n"));
@@ -36,7 +36,7 @@ TEST(SimFaultsCommandTest, SaysHowManySeedsPassAndWhatHappened) {
 
 // JSON is YAML.
 TEST(SimFaultsCommandTest, JsonIsTheSameForTheSameSeeds) {
-  const std::vector<std::string> arguments = {"--seeds", "4", "--faults", "transient", "--json"};
+  const std::vector<std::string> arguments = {"--seeds", "4", "--kind", "transient", "--json"};
   const Outcome faults = SimFaults(arguments);
   EXPECT_EQ(faults.code, 0) << faults.out;
   const YAML::Node json = YAML::Load(faults.out);
@@ -47,7 +47,7 @@ TEST(SimFaultsCommandTest, JsonIsTheSameForTheSameSeeds) {
 }
 
 TEST(SimFaultsCommandTest, ATraceShowsWhatProcessesAreHandedAndTheFaults) {
-  const Outcome faults = SimFaults({"--seeds", "1", "--from", "1", "--faults", "transient", "--trace"});
+  const Outcome faults = SimFaults({"--seeds", "1", "--from", "1", "--kind", "transient", "--verbose"});
   EXPECT_EQ(faults.code, 0) << faults.out;
   EXPECT_THAT(faults.err, HasSubstr("fault: "));
 }

@@ -44,8 +44,7 @@ struct StatusFlags {
 CommandLine MakeCommandLine(StatusFlags& flags) {
   CommandLine line("banyan status",
                    "Shows what a scheduler knows of its job: members, links, trees, progress, memory. Exit codes: 0 an "
-                   "answer, 1 none "
-                   "or the job has failed, 2 wrong flags.",
+                   "answer, 4 no answer, 5 the job has failed, 1 another error, 2 wrong flags.",
                    "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kCommand);
@@ -177,7 +176,7 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   absl::StatusOr<std::vector<std::string>> schedulers = ReadSchedulerFlag(flags.scheduler);
   if (!schedulers.ok()) return line.UsageError(schedulers.status().message(), err);
   const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out, err);
-  if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
+  if (has_failed.ok()) return *has_failed ? kExitFaultFound : kExitSuccess;
   return line.SchedulerFailure(has_failed.status(), err);
 }
 

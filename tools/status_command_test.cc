@@ -9,6 +9,7 @@
 #include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
 #include "runtime/testing/testing_protocol.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/view/recording.h"
 
@@ -51,9 +52,9 @@ JobStatus StatusOf(const std::string& state) {
 TEST_F(StatusCommandTest, ExitCodeTellsOfAFailedJob) {
   JobStatus failed = StatusOf("failed");
   failed.error = "n2 is lost";
-  EXPECT_EQ(RunWith(failed, {}), 1);
+  EXPECT_EQ(RunWith(failed, {}), kExitFaultFound);
   EXPECT_THAT(out_.str(), HasSubstr("job j: failed, epoch 1, policy 0\nerror: n2 is lost\n"));
-  EXPECT_EQ(RunWith(failed, {"--json"}), 1);
+  EXPECT_EQ(RunWith(failed, {"--json"}), kExitFaultFound);
   EXPECT_THAT(out_.str(), HasSubstr(StatusJson(failed) + "\n"));
   EXPECT_EQ(RunWith(StatusOf("running"), {}), 0);
   EXPECT_EQ(err_.str(), "");

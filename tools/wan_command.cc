@@ -99,8 +99,9 @@ constexpr double kLongestTrafficSeconds = 86400;
 
 void AddDirectory(CommandLine& line, std::string* directory) {
   *directory = DefaultWanDirectory();
-  line.Text("directory", "DIR", absl::StrCat("where it is known by (default ", *directory, "); one per emulated WAN"),
+  line.Text("dir", "DIRECTORY", absl::StrCat("where it is known by (default ", *directory, "); one per emulated WAN"),
             directory);
+  line.FormerName("dir", "directory");
 }
 
 int FailIn(absl::string_view command, const absl::Status& status, std::ostream& err) {
@@ -127,8 +128,9 @@ CommandLine UpLine(UpFlags& flags) {
       "banyan wan up deploy/topologies/internet2.yaml --seed 7");
   line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
   line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
-  line.Time("queue-ms", "MS", "how long a full queue takes to drain (default 50 or the link's round trip, the longer)",
+  line.Time("queue", "TIME", "how long a full queue takes to drain (default 50ms or the link's round trip, the longer)",
             absl::Milliseconds(1), 0.1, kLongestQueueMs, &flags.queue_ms);
+  line.FormerName("queue", "queue-ms", "ms");
   line.Text("congestion", "NAME", "TCP's congestion control in all nodes, such as bbr (default: the machine's)",
             &flags.congestion);
   flags.link_changes.AddTo(line);
@@ -239,13 +241,14 @@ int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   std::string from, to, directory;
   double mbps = 0;
   CommandLine line("banyan wan rate", "Changes the rate of one direction of a link of the emulated WAN.",
-                   "banyan wan rate n1 n2 --mbps 20");
+                   "banyan wan rate n1 n2 --rate 20");
   line.Positional("FROM", "where the link begins", &from);
   line.Positional("TO", "where it ends", &to);
-  line.Rate("mbps", "RATE", "the new rate in Mbit/s, or with a unit: 1Gbit/s", 1e-3, 1e6, &mbps);
+  line.Rate("rate", "RATE", "the new rate in Mbit/s, or with a unit: 1Gbit/s", 1e-3, 1e6, &mbps);
+  line.FormerName("rate", "mbps");
   AddDirectory(line, &directory);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (mbps == 0) return line.UsageError("expected --mbps", err);
+  if (mbps == 0) return line.UsageError("expected --rate", err);
   const absl::Status status = WanClient(directory).SetRate(from, to, mbps * 1e6);
   return status.ok() ? kExitSuccess : FailIn("rate", status, err);
 }
@@ -282,10 +285,11 @@ CommandLine TrafficLine(CrossFlowOptions& flow, double& mbps, double& on_seconds
   CommandLine line("banyan wan traffic",
                    "Sends a flow from one node to another in bursts, beside what a job sends. UDP does not yield, TCP "
                    "follows\nits congestion control.",
-                   "banyan wan traffic n1 n2 --mbps 20 --on 2s --off 3s");
+                   "banyan wan traffic n1 n2 --rate 20 --on 2s --off 3s");
   line.Positional("FROM", "the node that sends", &flow.from);
   line.Positional("TO", "the node that gets it", &flow.to);
-  line.Rate("mbps", "RATE", "in a burst, in Mbit/s or with a unit", 1e-3, 1e6, &mbps);
+  line.Rate("rate", "RATE", "in a burst, in Mbit/s or with a unit", 1e-3, 1e6, &mbps);
+  line.FormerName("rate", "mbps");
   line.Time("on", "TIME", "how long a burst is (default 2s)", absl::Seconds(1), 0.001, kLongestTrafficSeconds,
             &on_seconds);
   line.Time("off", "TIME", "the pause between two (default 3s)", absl::Seconds(1), 0, kLongestTrafficSeconds,
@@ -302,7 +306,7 @@ int SendTraffic(absl::Span<const std::string> arguments, std::ostream& out, std:
   CommandLine line = TrafficLine(options, mbps, on_seconds, off_seconds, seconds, protocol);
   AddDirectory(line, &directory);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (mbps == 0) return line.UsageError("expected --mbps", err);
+  if (mbps == 0) return line.UsageError("expected --rate", err);
   options.is_tcp = protocol == "tcp";
   options.rate_bps = mbps * 1e6;
   options.on = absl::Seconds(on_seconds);

@@ -27,7 +27,7 @@ Outcome Wan(const std::vector<std::string>& arguments) {
   return {code, out.str(), err.str()};
 }
 
-std::string NowhereFlag() { return std::string("--directory=") + std::getenv("TEST_TMPDIR") + "/none"; }
+std::string NowhereFlag() { return std::string("--dir=") + std::getenv("TEST_TMPDIR") + "/none"; }
 
 TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
   for (const std::vector<std::string>& command :
@@ -36,8 +36,8 @@ TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
                                              {"exec", NowhereFlag(), "n1", "--restart", "--", "true"},
                                              {"cut", NowhereFlag(), "n1", "n2"},
                                              {"heal", NowhereFlag(), "n1", "n2"},
-                                             {"traffic", NowhereFlag(), "n1", "n2", "--mbps", "3"},
-                                             {"rate", NowhereFlag(), "n1", "n2", "--mbps", "3"}}) {
+                                             {"traffic", NowhereFlag(), "n1", "n2", "--rate", "3"},
+                                             {"rate", NowhereFlag(), "n1", "n2", "--rate", "3"}}) {
     const Outcome outcome = Wan(command);
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("no emulated WAN runs"), HasSubstr("banyan wan up OVERLAY.yaml")));

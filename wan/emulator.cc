@@ -66,7 +66,7 @@ absl::StatusOr<FileDescriptor> TakeDirectory(const WanDirectory& directory) {
   if (absl::IsAlreadyExists(lock.status())) {
     return absl::AlreadyExistsError(absl::StrCat(
         "an emulated WAN runs already", known ? absl::StrCat(": ", (*state)->overlay, ", process ", (*state)->pid) : "",
-        " (in ", directory.path(), "); end it first: banyan wan down, or choose another --directory"));
+        " (in ", directory.path(), "); end it first: banyan wan down, or choose another --dir"));
   }
   if (lock.ok() && known) {
     return absl::FailedPreconditionError(absl::StrCat("the forwarder of ", (*state)->overlay, " (process ",

@@ -48,12 +48,11 @@ std::string DefaultWanDirectory() {
 
 absl::Status WanDirectory::Make() const {
   if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
-    return absl::ErrnoToStatus(errno,
-                               absl::StrCat("cannot make the directory ", path_, "; choose another by --directory"));
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make the directory ", path_, "; choose another by --dir"));
   }
   if (IsOwnDirectory(path_)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      absl::StrCat("expected ", path_, " to be a directory of this user's; choose another by --directory"));
+      absl::StrCat("expected ", path_, " to be a directory of this user's; choose another by --dir"));
 }
 
 absl::StatusOr<FileDescriptor> WanDirectory::Lock() const {

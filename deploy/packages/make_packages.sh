@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes Debian packages of what is installed: make_packages.sh OUT TREE, where TREE/usr is what install.sh has installed.
-# Writes OUT/PACKAGE_VERSION_ARCH.deb for the packages banyan, libbanyan1, libbanyan-dev and python3-banyan. Needs dpkg-dev
-# and help2man. Times are those of SOURCE_DATE_EPOCH, by default the beginning of 2026.
+# Writes OUT/PACKAGE_VERSION_ARCH.deb for the packages banyan, libbanyan1, libbanyan-dev and python3-banyan. Needs dpkg-dev.
+# Times are those of SOURCE_DATE_EPOCH, by default the beginning of 2026.
 set -euo pipefail
 
 if (($# != 2)) || [[ ! -x "$2/usr/bin/banyan" ]]; then
@@ -91,34 +91,14 @@ EOF
   echo "$out/${package}_${version}_${architecture}.deb"
 }
 
-# page PROGRAM NAME WORDS [COMMAND]: prints a manual page, made from the program's own help.
-page() {
-  local program="$1" name="$2" words="$3" command="${4:-}"
-  mkdir -p "$work/commands"
-  cat >"$work/commands/$name" <<EOF
-#!/bin/sh
-case "\$1" in --version) echo "$name $program_version"; exit ;; esac
-"$program" $command --help | sed '1s/^usage:/Usage:/'
-EOF
-  chmod 755 "$work/commands/$name"
-  help2man --no-info --section=1 --name="$words" --source="Banyan $program_version" --manual="Banyan" "$work/commands/$name"
-}
-
-man_pages() {
-  local program="$1" pages="$2" command words
-  mkdir -p "$pages"
-  page "$program" banyan "$description" | gzip -9n >"$pages/banyan.1.gz"
-  while read -r command words; do
-    page "$program" "banyan-$command" "$words" "$command" | gzip -9n >"$pages/banyan-$command.1.gz"
-  done < <("$program" --help | sed -n 's/^  \([a-z-]\+\)  \+\(.*\)/\1 \2/p')
-}
-
 # --- banyan: the command, units, samples ---
 take banyan bin/banyan share/banyan share/bash-completion share/fish share/zsh
 strip --strip-unneeded "$work/banyan/usr/bin/banyan" 2>/dev/null || true
-mkdir -p "$work/banyan/usr/lib/systemd" "$work/banyan/etc/banyan"
+mkdir -p "$work"/banyan/{usr/lib/systemd,etc/banyan,usr/share/man/man1,usr/share/man/man5}
 mv "$work/banyan/usr/share/banyan/systemd" "$work/banyan/usr/lib/systemd/system"
-man_pages "$tree/usr/bin/banyan" "$work/banyan/usr/share/man/man1"
+"$tree/usr/bin/banyan" man "$work/banyan/usr/share/man/man1"
+mv "$work"/banyan/usr/share/man/man1/*.5 "$work/banyan/usr/share/man/man5/"
+gzip -9n "$work"/banyan/usr/share/man/man?/*
 mkdir -p "$work/banyan/DEBIAN"
 install -m 755 "$here/postinst" "$here/prerm" "$here/postrm" "$work/banyan/DEBIAN/"
 build banyan net "$(needs "$work/banyan/usr/bin/banyan"), adduser" "$description" \

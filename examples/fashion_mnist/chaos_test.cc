@@ -32,12 +32,12 @@ constexpr char kEndless[] = "100000";
 // Three nodes, small enough for many rounds in a second.
 std::vector<std::string> SmallDemo(const std::string& name, const std::string& network, const std::string& rate,
                                    const std::string& rounds) {
-  return {"--network",        network,
-          "--rounds",         rounds,
-          "--batch",          "8",
-          "--hidden",         "32",
-          "--overlay",        WriteOverlay(name + ".yaml", rate),
-          "--redraw-seconds", "0"};
+  return {"--network",         network,
+          "--rounds",          rounds,
+          "--batch",           "8",
+          "--hidden",          "32",
+          "--overlay",         WriteOverlay(name + ".yaml", rate),
+          "--redraw-interval", "0"};
 }
 
 // With zero bytes between its words.

@@ -250,7 +250,7 @@ class DemoWanTest : public ::testing::Test {
 
 TEST_F(DemoWanTest, TrainsWhileRatesChange) {
   const std::unique_ptr<ChildProcess> demo =
-      StartOnWan("moving", {"--rounds", "30", "--redraw-seconds", "0.5", "--json"});
+      StartOnWan("moving", {"--rounds", "30", "--redraw-interval", "0.5", "--json"});
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
   const std::vector<std::string> lines = demo->TakeLines();
@@ -265,7 +265,7 @@ TEST_F(DemoWanTest, TrainsWhileRatesChange) {
 TEST_F(DemoWanTest, NodesStepAdamAlikeWhileRatesChange) {
   const std::unique_ptr<ChildProcess> demo = StartOnWan(
       "adam",
-      {"--rounds", "60", "--redraw-seconds", "0.5", "--optimizer", "node-adam", "--least-accuracy", "0.5", "--json"});
+      {"--rounds", "60", "--redraw-interval", "0.5", "--optimizer", "node-adam", "--least-accuracy", "0.5", "--json"});
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
   const std::vector<std::string> lines = demo->TakeLines();

@@ -182,7 +182,7 @@ def emulated_wan(options, more):
     names = [f"n{i + 1}" for i in range(options.sites)]
     banyan_command = find_command()
     with tempfile.TemporaryDirectory() as folder:
-        overlay, at = f"{folder}/overlay.yaml", ["--directory", f"{folder}/wan"]
+        overlay, at = f"{folder}/overlay.yaml", ["--dir", f"{folder}/wan"]
         nodes = ", ".join(f"{{name: {name}, address: 'tcp://{name}:7701', workers: {options.workers}}}" for name in names)
         links = ", ".join(
             f"{{between: [{one}, {other}], mbps: {options.mbps}, delay_ms: 20}}"

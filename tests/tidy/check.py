@@ -59,7 +59,7 @@ FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device host
 FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|tar|mpirun|systemctl|ip|apt-get|perf) ")
 # Commands of the script ./banyan, and a flag that it adds to one of the program.
 SCRIPT_COMMANDS = "build dist docs fuzz install package test try wheel".split()
-SCRIPT_FLAGS = {"demo": ["torch"]}
+SCRIPT_FLAGS = {"demo": ["torch"], "fuzz": ["seconds"]}
 
 # What counts as the documents, with how many words: those with a letter or a digit. docs/reference/ is made of code.
 COUNTED = re.compile(r"README\.md|deploy/README\.md|docs/[A-Za-z_]+\.md")
@@ -259,7 +259,7 @@ def declared_words(files):
     command_line = re.compile(r'"banyan ([a-z][a-z-]*)( [a-z][a-z-]*)?",')
     flag = re.compile(r"(?:Switch|Text|Choice|Integer|Number|Custom|Repeated|Time|Megabytes|Rate|Add[A-Z][A-Za-z]*)"
                       r'\(\s*"([a-z][a-z0-9-]*)"')
-    flags, shared = set(), {"describe", "help", "version"}  # shared are those of files that several commands use
+    flags, shared = set(), {"describe", "help", "manual", "version"}  # shared are those of files that several commands use
     flags_of = collections.defaultdict(set, {name: set(own) for name, own in SCRIPT_FLAGS.items()})
     commands, keys = {"help", "version", *SCRIPT_COMMANDS}, set()
     for path, text in files.items():

@@ -114,10 +114,10 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
       options.command,
       "Trains the example's network on Fashion-MNIST in simulated time, with what nodes really encode on the links:\n"
       "what each way to compress costs in accuracy and saves in bytes and time. Links are scaled to the model: at\n"
-      "--mbps 200 an uncompressed synchronisation takes ten times the computation.",
+      "--rate 200 an uncompressed synchronisation takes ten times the computation.",
       options.command + " --compression none --compression '{codec: topk, controller: netsense}' --seeds 1");
   line.OptionalPositional("OVERLAY.yaml",
-                          "nodes and links, with the rates of --mbps 200 (default: built in, eight nodes in a mesh)",
+                          "nodes and links, with the rates of --rate 200 (default: built in, eight nodes in a mesh)",
                           &options.overlay);
   line.Repeated("compression", "YAML",
                 "none, or what overlay.yaml has under `compression` (default: those that the papers compare)",
@@ -125,9 +125,10 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   line.Choice("scenario", {"static", "degrading", "fluctuating", "dc2"},
               "how links change: not (default), to a tenth in ten steps, by competing traffic, at random per node",
               &scenario);
-  line.Custom("mbps", "R,R,..",
+  line.Custom("rate", "R,R,..",
               "what the links stand for at first (default 200; degrading: 2000; fluctuating and dc2: 1000)",
               [&options](absl::string_view text) { return ReadRates(text, &options.mbps); });
+  line.FormerName("rate", "mbps");
   line.Custom("trim", "S,S,..",
               "queues cut these shares of the chunks to their heads, by chance (default: none; of bench trim six from "
               "0 to 0.5); without --compression of all encodings in levels",
@@ -190,8 +191,10 @@ int BenchAccuracyCommand(absl::Span<const std::string> arguments, std::ostream& 
 
 int BenchTrimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   std::vector<std::string> words(arguments.begin(), arguments.end());
-  const bool says_trim =
-      std::any_of(words.begin(), words.end(), [](const std::string& word) { return absl::StartsWith(word, "--trim"); });
+  const bool is_asked = !words.empty() && (words[0] == kManual || words[0] == kDescribe);
+  const bool says_trim = is_asked || std::any_of(words.begin(), words.end(), [](const std::string& word) {
+                           return absl::StartsWith(word, "--trim");
+                         });
   if (!says_trim) words.push_back(absl::StrCat("--trim=", kTrims));
   return Measure("banyan bench trim", words, out, err);
 }

@@ -46,7 +46,7 @@ TEST_F(AccuracyOptionsTest, HalvesStandBesideFloatsInEveryScenario) {
 }
 
 TEST_F(AccuracyOptionsTest, FlagsAreRead) {
-  EXPECT_EQ(Parse({"mine.yaml", "--compression", "none", "--compression={codec: fp16}", "--mbps", "200,500,800",
+  EXPECT_EQ(Parse({"mine.yaml", "--compression", "none", "--compression={codec: fp16}", "--rate", "200,500,800",
                    "--epochs", "2", "--json"}),
             std::nullopt);
   EXPECT_EQ(options_.overlay, "mine.yaml");

@@ -146,14 +146,14 @@ absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> ChaosJob::Share(const
     const WanStatus::Link* const link = wan->FindLink(from, to);
     if (link == nullptr) return absl::NotFoundError(absl::StrCat("the demo has no link from ", from, " to ", to));
     const std::string lasts = absl::FormatDuration(fault.lasts);
-    absl::StatusOr<std::unique_ptr<ChildProcess>> sender = ChildProcess::Start(
-        {.name = absl::StrCat("traffic from ", from, " to ", to),
-         .arguments = {banyan_program_, "wan", "traffic", from, to, "--directory", job_.wan_directory, "--mbps",
-                       absl::StrFormat("%.3f", kTrafficShare * link->mbps), "--on", lasts, "--off", "0", "--for",
-                       lasts},
-         .log_path = job_.directory + "/traffic.log",
-         .append_log = false,
-         .capture_output = false});
+    absl::StatusOr<std::unique_ptr<ChildProcess>> sender =
+        ChildProcess::Start({.name = absl::StrCat("traffic from ", from, " to ", to),
+                             .arguments = {banyan_program_, "wan", "traffic", from, to, "--dir", job_.wan_directory,
+                                           "--rate", absl::StrFormat("%.3f", kTrafficShare * link->mbps), "--on", lasts,
+                                           "--off", "0", "--for", lasts},
+                             .log_path = job_.directory + "/traffic.log",
+                             .append_log = false,
+                             .capture_output = false});
     if (!sender.ok()) return sender.status();
     if ((*sender)->WaitUntilEnded(kBegins) && !(*sender)->failure().empty()) {
       return absl::UnavailableError(

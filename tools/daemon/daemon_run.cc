@@ -10,9 +10,11 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "access/exposure.h"
 #include "core/check.h"
+#include "posix/service_manager.h"
 #include "tools/command_line.h"
 
 namespace banyan {
@@ -58,6 +60,8 @@ std::string WithPort(absl::string_view address, int port) {
 
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop) {
+  // The first process of a container inherits what others leave behind; a daemon has no children of its own.
+  if (getpid() == 1) signal(SIGCHLD, SIG_IGN);
   const int ended = eventfd(0, EFD_CLOEXEC);
   BANYAN_CHECK(ended >= 0);
   std::thread watcher([&signals, &request_stop, ended, caller = pthread_self()] {
@@ -67,6 +71,7 @@ absl::Status RunUntilStopped(const StopSignals& signals, const std::function<abs
     }
     if (entries[0].revents == 0) return;
     Keep(signals.fd(), caller);
+    NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "STOPPING=1");
     request_stop();
   });
   absl::Status status = run();
@@ -82,10 +87,10 @@ absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std
 }
 
 int DaemonExitCode(const absl::Status& status, const StopSignals& signals) {
-  // As shells have it of processes that a signal ends.
-  constexpr int kSignalled = 128;
-  if (!status.ok()) return kExitFailure;
-  return signals.received() ? kSignalled + signals.signal() : kExitSuccess;
+  // So begin the ends of cores whose job has failed.
+  constexpr char kJobFailed[] = "the job failed: ";
+  if (!status.ok()) return absl::StartsWith(status.message(), kJobFailed) ? kExitFaultFound : kExitFailure;
+  return signals.received() ? kExitSignalled + signals.signal() : kExitSuccess;
 }
 
 }  // namespace banyan

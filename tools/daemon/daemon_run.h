@@ -42,8 +42,8 @@ absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std
 
 // How supervisors tell why a daemon has ended, for its --help.
 inline constexpr char kDaemonExitCodes[] =
-    "Exit codes: 0 the job is over: done, or ended by `banyan stop`; 1 the job failed, or an error; 2 wrong flags;\n"
-    "3 the scheduler's state is that of a job that is over already, and --another was not given;\n"
+    "Exit codes: 0 the job is over: done, or ended by `banyan stop`; 1 an error; 2 wrong flags; 3 the scheduler's\n"
+    "state is that of a job that is over already, and --another was not given; 5 the job failed;\n"
     "128 and the signal's number when asked to end: 143 SIGTERM, 130 Ctrl-C, 129 the end of the terminal.";
 // Returns the exit code of a daemon that has run until `status`.
 int DaemonExitCode(const absl::Status& status, const StopSignals& signals);

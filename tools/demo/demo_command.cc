@@ -276,15 +276,16 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
       "says whether "
       "all\n"
       "replicas are identical, and fails where they are not or where they have learned too little.",
-      "banyan demo --rounds 200 --redraw-seconds 60");
+      "banyan demo --rounds 200 --redraw-interval 60s");
   line.Text("overlay", "FILE", "nodes and links of another demo (default: built in, nine nodes of Internet2)",
             &flags.overlay);
   line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
               &flags.network);
-  line.Time("redraw-seconds", "S",
+  line.Time("redraw-interval", "TIME",
             absl::StrCat("change all rates of the emulated WAN at random this often, between ", RateRange().ToString(),
                          " Mbit/s (default ", kRedrawSeconds, "; 0: never)"),
             absl::Seconds(1), 0, kMaxSeconds, &flags.redraw_seconds);
+  line.FormerName("redraw-interval", "redraw-seconds");
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
@@ -419,7 +420,7 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (flags.network == kLoopback && flags.redraw_seconds > 0) {
-    return line.UsageError("--redraw-seconds has no effect with --network loopback, whose links have no rates", err);
+    return line.UsageError("--redraw-interval has no effect with --network loopback, whose links have no rates", err);
   }
   if (flags.redraw_seconds < 0) flags.redraw_seconds = kRedrawSeconds;
   const absl::StatusOr<DemoResult> result = StartAndWatch(flags, err);

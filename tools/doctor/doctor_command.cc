@@ -194,10 +194,12 @@ CommandLine MakeCommandLine(DoctorFlags& flags) {
   line.Text("name", "NAME", "whose place this is: a node's name, or scheduler", &flags.name);
   line.Time("wait", "TIME", "how long to wait for the doctors of other sites (default 30s)", absl::Seconds(1), 0,
             kLongestWait, &flags.wait_s);
-  line.Time("rate", "TIME", "load each direction of each path for about so long, to see its rate", absl::Seconds(1), 0,
+  line.Time("load", "TIME", "load each direction of each path for about so long, to see its rate", absl::Seconds(1), 0,
             kLongestRateProbe, &flags.rate_s);
-  line.Megabytes("rate-bytes", "the most that is sent for it, per direction (default 250MB)", 1, 1000,
+  line.FormerName("load", "rate");
+  line.Megabytes("load-bytes", "the most that is sent for it, per direction (default 250MB)", 1, 1000,
                  &flags.rate_megabytes);
+  line.FormerName("load-bytes", "rate-bytes", "MB");
   line.Time("idle", "TIME", "leave each connection alone for so long, to find time-outs of NATs", absl::Seconds(1), 0,
             kLongestWait, &flags.idle_s);
   line.Custom("model-size", "BYTES", "of the model, to see whether memory will do", [&flags](absl::string_view text) {
@@ -206,14 +208,16 @@ CommandLine MakeCommandLine(DoctorFlags& flags) {
     return bytes.status();
   });
   line.Integer("tensors", "N", "keys of each worker (default 1)", 1, kMostTensors, &flags.size.tensors);
-  line.Time("max-offset-ms", "MS", "how far chrony's clock may be off (default 5)", absl::Milliseconds(1), 0.001,
+  line.Time("max-offset", "TIME", "how far chrony's clock may be off (default 5ms)", absl::Milliseconds(1), 0.001,
             kLargestOffsetMs, &flags.max_offset_ms);
+  line.FormerName("max-offset", "max-offset-ms", "ms");
   line.Text("chronyc", "PATH", "chrony's client (default /usr/bin/chronyc)", &flags.chronyc);
   line.Switch("all", "with --name scheduler: show what the doctors of all sites find, in one table", &flags.all);
   line.Switch("json", "print JSON: ok, checks [{name, ok, text}]; with --all missing, paths, faults, sites",
               &flags.json);
-  line.Needs("rate-bytes", "rate");
+  line.Needs("load-bytes", "load");
   line.Needs("all", "name");
+  line.Needs("name", "OVERLAY");
   return line;
 }
 
@@ -236,17 +240,20 @@ int Report(const CheckResults& results, const DoctorFlags& flags, std::ostream& 
   if (flags.json) {
     PrintJson(results, ok, out);
   } else {
+    const bool has_colors = MayColor(out);
     for (const CheckResult& result : results) {
-      out << (result.ok ? "ok: " : "fix: ") << result.name << ": " << result.text << "\n";
+      const char* const color = !has_colors ? "" : result.ok ? "\033[32m" : "\033[31m";
+      out << color << (result.ok ? "ok:" : "fix:") << (has_colors ? "\033[0m " : " ") << result.name << ": "
+          << result.text << "\n";
     }
     if (!ok && flags.overlay.empty()) out << "\n" << kExplanation << "\n";
   }
-  return ok ? kExitSuccess : kExitFailure;
+  return ok ? kExitSuccess : kExitFaultFound;
 }
 
 int ReportAll(const WholeView& view, const DoctorFlags& flags, std::ostream& out) {
   out << (flags.json ? absl::StrCat(ViewJson(view), "\n") : FormatView(view));
-  return FindFaults(view).empty() ? kExitSuccess : kExitFailure;
+  return FindFaults(view).empty() ? kExitSuccess : kExitFaultFound;
 }
 
 // Returns what is known of this machine.
@@ -279,8 +286,8 @@ int DoctorCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   DoctorFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.overlay.empty() != flags.name.empty()) {
-    return line.UsageError("expected both OVERLAY and --name, or none of them", err);
+  if (!flags.overlay.empty() && flags.name.empty()) {
+    return line.UsageError("expected --name, whose place this is", err);
   }
   if (flags.overlay.empty()) return Report(ExamineMachine(flags, HostNeeds()), flags, out);
   const absl::StatusOr<OverlayConfig> overlay = ReadOverlay(flags);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 
 namespace banyan {
@@ -59,7 +60,7 @@ TEST_F(DoctorCommandTest, HelpSaysWhatClocksAreFor) {
 TEST_F(DoctorCommandTest, SaysWhatClocksAreForWhereSomethingIsToFix) {
   EXPECT_EQ(RunWith(kSynchronised), 0);
   EXPECT_THAT(out_.str(), Not(HasSubstr("monotonic")));
-  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset-ms", "0.1"}), 1);
+  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset", "0.1ms"}), kExitFaultFound);
   EXPECT_THAT(OneLine(out_.str()), SaysWhatClocksAreFor());
 }
 
@@ -74,25 +75,26 @@ TEST_F(DoctorCommandTest, ASynchronisedClockIsFine) {
 }
 
 TEST_F(DoctorCommandTest, SaysWhatToDoAboutAnOffset) {
-  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset-ms", "0.1"}), 1);
+  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset", "0.1ms"}), kExitFaultFound);
   EXPECT_THAT(out_.str(), HasSubstr("fix: offset: the clock is off by 0.120 ms; expected 0.100 ms at most"));
   EXPECT_THAT(out_.str(), HasSubstr("fix: dispersion: "));
 }
 
 TEST_F(DoctorCommandTest, SaysWhatToDoWithoutChrony) {
-  EXPECT_THAT(Run({"--chronyc", "/nonexistent/chronyc", "--json"}), ::testing::AnyOf(0, 1)) << "of this machine";
+  EXPECT_THAT(Run({"--chronyc", "/nonexistent/chronyc", "--json"}), ::testing::AnyOf(kExitSuccess, kExitFaultFound))
+      << "of this machine";
   EXPECT_THAT(out_.str(), HasSubstr("{\"name\":\"chrony\",\"ok\":true,\"text\":\"there is no /nonexistent/chronyc, and "
                                     "Banyan needs none; to compare"));
   EXPECT_THAT(out_.str(), HasSubstr("deploy/chrony/node.conf"));
 }
 
 TEST_F(DoctorCommandTest, SaysThatTheDaemonDoesNotRun) {
-  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1), 1);
+  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1), kExitFaultFound);
   EXPECT_THAT(out_.str(), HasSubstr("fix: daemon: chronyd does not answer: 506 Cannot talk to daemon; start it: "));
 }
 
 TEST_F(DoctorCommandTest, SaysThatTheClockFollowsNobody) {
-  EXPECT_EQ(RunWith("7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised"), 1);
+  EXPECT_EQ(RunWith("7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised"), kExitFaultFound);
   EXPECT_THAT(out_.str(), HasSubstr("fix: synchronised: the clock has no reference yet; wait"));
   EXPECT_THAT(out_.str(), HasSubstr("UDP port 123"));
   EXPECT_THAT(out_.str(), Not(HasSubstr("offset:")));
@@ -107,14 +109,14 @@ TEST_F(DoctorCommandTest, RefusesGarbage) {
   for (const char* garbage :
        {"", "hello", "a,b,c,d,e,f,g,h,i,j,k,l,m,n", "1,2,3,4,nan,6,7,8,9,10,11,12,13,Normal", "\x1b[2J\n\n,,,"}) {
     out_.str("");
-    EXPECT_EQ(RunWith(garbage), 1) << garbage;
+    EXPECT_EQ(RunWith(garbage), kExitFaultFound) << garbage;
     EXPECT_THAT(out_.str(), HasSubstr("fix: tracking: expected the 14 fields of `chronyc -c tracking`, got '"));
     EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b")));
   }
 }
 
 TEST_F(DoctorCommandTest, PrintsJson) {
-  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1, {"--json"}), 1);
+  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1, {"--json"}), kExitFaultFound);
   EXPECT_THAT(out_.str(), ::testing::StartsWith("{\"ok\":false,\"checks\":[{\"name\":\"chrony\",\"ok\":true,"));
   EXPECT_THAT(out_.str(), HasSubstr("{\"name\":\"daemon\",\"ok\":false,"));
 }

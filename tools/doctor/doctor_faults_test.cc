@@ -22,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
 #include "posix/port_reservation.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/doctor/host_checks.h"
 #include "tools/doctor/tcp_address.h"
@@ -85,7 +86,7 @@ class DoctorFaultsTest : public ::testing::Test {
       const std::vector<absl::string_view> words = absl::StrSplit(line, ": ");
       if (words.size() > 2 && words[0] == "fix") names.insert(std::string(words[1]));
     }
-    EXPECT_EQ(codes_[site], names.empty() ? 0 : 1) << out_[site].str() << err_[site].str();
+    EXPECT_EQ(codes_[site], names.empty() ? kExitSuccess : kExitFaultFound) << out_[site].str() << err_[site].str();
     return names;
   }
   using Names = std::set<std::string>;
@@ -186,7 +187,7 @@ TEST_F(DoctorFaultsTest, ALossyLinkWithoutBbr) {
 
 TEST_F(DoctorFaultsTest, ALinkThatIsSlowerThanTheOverlaySays) {
   links_ = "links: [{between: [n1, n2], mbps: [9000000, 1]}, {between: [n2, n3], mbps: 1}]\n";
-  flags_ = {"--rate", "100ms", "--rate-bytes", "2MB"};
+  flags_ = {"--load", "100ms", "--load-bytes", "2MB"};
   Run();
   EXPECT_EQ(Found("n1"), Names{"rate-there:n2"});
   EXPECT_EQ(Found("n2"), Names{"rate-back:n1"});
@@ -208,7 +209,7 @@ TEST_F(DoctorFaultsTest, TheViewOfAllHasTheFaultsBetweenTwo) {
   wrong_[{"n2", "n1"}] = ports_->Address(kNodes + 1);
   away_ = {"n3"};
   Run();
-  EXPECT_EQ(codes_["scheduler"], 1);
+  EXPECT_EQ(codes_["scheduler"], kExitFaultFound);
   const std::string view = out_["scheduler"].str();
   EXPECT_THAT(view, HasSubstr("\nfix: n2 -> n1: reach: "));
   EXPECT_THAT(view, HasSubstr("\nfix: n3: report: has not reported: "));
@@ -217,7 +218,7 @@ TEST_F(DoctorFaultsTest, TheViewOfAllHasTheFaultsBetweenTwo) {
 }
 
 TEST_F(DoctorFaultsTest, AClockThatIsOff) {
-  flags_ = {"--max-offset-ms", "0.1"};
+  flags_ = {"--max-offset", "0.1ms"};
   away_ = {"n2", "n3", "scheduler"};
   Run();
   EXPECT_TRUE(Found("n1").contains("offset")) << out_["n1"].str();

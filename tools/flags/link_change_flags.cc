@@ -11,17 +11,19 @@ constexpr double kMostSeconds = 1e6;
 
 void LinkChangeFlags::AddTo(CommandLine& line) {
   line.Text("changes", "FILE.yaml", "changes: [{at_seconds, from, to, mbps}, ..] of links while it runs", &changes_);
-  line.Time("redraw-seconds", "S", "change the rates of links at random this often", absl::Seconds(1), 0.001,
+  line.Time("redraw-interval", "TIME", "change the rates of links at random this often", absl::Seconds(1), 0.001,
             kMostSeconds, &redraw_seconds_);
-  line.Custom("redraw-mbps", "LOW-HIGH", "uniformly between these (20-155)", [this](absl::string_view value) {
+  line.FormerName("redraw-interval", "redraw-seconds");
+  line.Custom("redraw-rates", "LOW-HIGH", "uniformly between these (20-155)", [this](absl::string_view value) {
     const absl::StatusOr<RateRange> range = ParseRateRange(value);
     if (range.ok()) redraw_rates_ = *range;
     return range.status();
   });
+  line.FormerName("redraw-rates", "redraw-mbps");
   line.Number("redraw-fraction", "F", "of so many of the links (default 1)", 0, 1, &redraw_fraction_);
-  line.Needs("redraw-seconds", "redraw-mbps");
-  line.Needs("redraw-mbps", "redraw-seconds");
-  line.Needs("redraw-fraction", "redraw-seconds");
+  line.Needs("redraw-interval", "redraw-rates");
+  line.Needs("redraw-rates", "redraw-interval");
+  line.Needs("redraw-fraction", "redraw-interval");
 }
 
 std::optional<LinkRedraw> LinkChangeFlags::Redraw(uint64_t seed) const {

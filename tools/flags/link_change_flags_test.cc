@@ -22,7 +22,7 @@ TEST(LinkChangeFlagsTest, NothingChangesByDefault) {
 
 TEST(LinkChangeFlagsTest, ReadsARedraw) {
   LinkChangeFlags flags;
-  EXPECT_EQ(Parse(flags, {"--redraw-seconds", "3", "--redraw-mbps", "20-155", "--redraw-fraction", "0.5"}),
+  EXPECT_EQ(Parse(flags, {"--redraw-interval", "3", "--redraw-rates", "20-155", "--redraw-fraction", "0.5"}),
             std::nullopt);
   const std::optional<LinkRedraw> redraw = flags.Redraw(7);
   ASSERT_TRUE(redraw.has_value());
@@ -35,9 +35,9 @@ TEST(LinkChangeFlagsTest, ReadsARedraw) {
 
 TEST(LinkChangeFlagsTest, HalfARedrawIsNone) {
   LinkChangeFlags seconds, mbps, wrong;
-  EXPECT_EQ(Parse(seconds, {"--redraw-seconds", "3"}), kExitUsage);
-  EXPECT_EQ(Parse(mbps, {"--redraw-mbps", "20-155"}), kExitUsage);
-  EXPECT_EQ(Parse(wrong, {"--redraw-mbps", "155-20"}), kExitUsage);
+  EXPECT_EQ(Parse(seconds, {"--redraw-interval", "3"}), kExitUsage);
+  EXPECT_EQ(Parse(mbps, {"--redraw-rates", "20-155"}), kExitUsage);
+  EXPECT_EQ(Parse(wrong, {"--redraw-rates", "155-20"}), kExitUsage);
 }
 
 TEST(LinkChangeFlagsTest, AFileThatIsMissingIsNamed) {

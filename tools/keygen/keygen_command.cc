@@ -35,9 +35,10 @@ CommandLine MakeCommandLine(KeygenFlags& flags) {
                   &flags.target);
   line.Text("all", "OVERLAY.yaml", "make the keys of the scheduler and all nodes, of one operator and one observer",
             &flags.overlay);
-  line.Text("folder", "DIRECTORY", "where to write NAME.key (default: here)", &flags.folder);
+  line.Text("dir", "DIRECTORY", "where to write NAME.key (default: here)", &flags.folder);
+  line.FormerName("dir", "folder");
   line.Text("scheduler-key", "KEY", "the public key of the schedulers, to be noted in the file", &flags.scheduler_key);
-  line.Exclude("all", "folder");
+  line.Exclude("all", "dir");
   line.Exclude("all", "scheduler-key");
   return line;
 }

@@ -34,11 +34,11 @@ class KeygenCommandTest : public testing::Test {
 };
 
 TEST_F(KeygenCommandTest, MakesOneKeyAndPrintsItsLine) {
-  ASSERT_EQ(Run({"n1", "--folder", folder_->path()}), 0) << err_.str();
+  ASSERT_EQ(Run({"n1", "--dir", folder_->path()}), 0) << err_.str();
   const absl::StatusOr<KeyFile> file = ReadKeyFile(Path("n1.key"));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(out_.str(), "public_key: '" + file->keys.public_key + "'\n");
-  EXPECT_EQ(Run({"n1", "--folder", folder_->path()}), 1);
+  EXPECT_EQ(Run({"n1", "--dir", folder_->path()}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("move the key that is there away first"));
 }
 

@@ -68,16 +68,19 @@ struct BenchWanFlags {
 void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
   line.Switch("dynamic", "change all rates at random from time to time, the same ones for each contender",
               &flags.dynamic);
-  line.Time("redraw-seconds", "S", "how often, with --dynamic (default 180)", absl::Seconds(1), 0.1, kMostSeconds,
+  line.Time("redraw-interval", "TIME", "how often, with --dynamic (default 180)", absl::Seconds(1), 0.1, kMostSeconds,
             &flags.redraw_seconds);
-  line.Custom("redraw-mbps", "LOW-HIGH", absl::StrCat("uniformly between these (default ", RateRange().ToString(), ")"),
+  line.FormerName("redraw-interval", "redraw-seconds");
+  line.Custom("redraw-rates", "LOW-HIGH",
+              absl::StrCat("uniformly between these (default ", RateRange().ToString(), ")"),
               [&flags](absl::string_view value) {
                 const absl::StatusOr<RateRange> range = ParseRateRange(value);
                 if (range.ok()) flags.redraw_rates = *range;
                 return range.status();
               });
-  line.Needs("redraw-seconds", "dynamic");
-  line.Needs("redraw-mbps", "dynamic");
+  line.FormerName("redraw-rates", "redraw-mbps");
+  line.Needs("redraw-interval", "dynamic");
+  line.Needs("redraw-rates", "dynamic");
   line.Integer("seed", "N", "of losses, redrawn rates and wrong ones (default 1)", 0, INT64_MAX, &flags.seed);
   line.Number(
       "bursts", "PART",
@@ -93,10 +96,10 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
       "banyan bench wan",
       "Times all-reduces on an emulated WAN: Banyan with each of its features added in turn, and what one would use\n"
       "instead; one process per node, the same network for each, one contender after the other.",
-      "banyan bench wan deploy/topologies/internet2.yaml --mbytes 46 --plot wan.png");
+      "banyan bench wan deploy/topologies/internet2.yaml --model-size 46MB --plot wan.png");
   line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
-  line.Megabytes("mbytes", "megabytes (10^6 bytes) of float32 to sum, or a size such as 46MiB (default 46)", 0.001,
-                 kMostMegabytes, &flags.megabytes);
+  line.Megabytes("model-size", "float32 to sum (default 46MB)", 0.001, kMostMegabytes, &flags.megabytes);
+  line.FormerName("model-size", "mbytes", "MB");
   line.Custom("peers", "P,P,..", "of gloo, openmpi and star (default all)", [&flags](absl::string_view value) {
     const absl::StatusOr<PeerChoice> peers = ParsePeers(value);
     if (peers.ok()) flags.peers = *peers;
@@ -106,9 +109,10 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   AddNetworkFlags(line, flags);
   line.Integer("rounds", "R", "measured all-reduces of each contender (default 5)", 1, kMostRounds, &flags.rounds);
   line.Integer("warm-up", "R", "all-reduces before them (default 2)", 0, kMostRounds, &flags.warm_up);
-  line.Time("seconds", "S", "each contender goes on for so long (default: until its rounds are done)", absl::Seconds(1),
+  line.Time("for", "TIME", "each contender goes on for so long (default: until its rounds are done)", absl::Seconds(1),
             0, kMostSeconds, &flags.least_seconds);
-  line.Time("limit", "S", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
+  line.FormerName("for", "seconds");
+  line.Time("limit", "TIME", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
             &flags.limit_seconds);
   line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &flags.secured);
   line.Switch("insecure", "give them none, as Gloo and Open MPI have none (default)", &flags.insecure);

@@ -48,8 +48,8 @@ std::vector<ContenderResult::Link> MostLoaded(std::vector<ContenderResult::Link>
 std::vector<std::string> TrafficArguments(const BenchPlace& place, const ContenderResult::Link& link, double mbps,
                                           const WanBursts& bursts) {
   std::vector<std::string> words = {place.banyan_program, "wan", "traffic", link.from, link.to};
-  words.insert(words.end(), {"--mbps", absl::StrCat(mbps), "--on", Seconds(bursts.on), "--off", Seconds(bursts.off)});
-  words.insert(words.end(), {"--for", Seconds(kLength), "--directory", place.wan_directory});
+  words.insert(words.end(), {"--rate", absl::StrCat(mbps), "--on", Seconds(bursts.on), "--off", Seconds(bursts.off)});
+  words.insert(words.end(), {"--for", Seconds(kLength), "--dir", place.wan_directory});
   return words;
 }
 

@@ -23,7 +23,7 @@ TEST(BurstTrafficTest, SendsAPartOfTheRate) {
   place.banyan_program = "/bin/banyan";
   place.wan_directory = "/tmp/wan";
   EXPECT_EQ(absl::StrJoin(TrafficArguments(place, {"a", "b", 0}, 70, {.part = 0.7}), " "),
-            "/bin/banyan wan traffic a b --mbps 70 --on 2s --off 3s --for 43200s --directory /tmp/wan");
+            "/bin/banyan wan traffic a b --rate 70 --on 2s --off 3s --for 43200s --dir /tmp/wan");
 }
 
 BenchPlace Place() {

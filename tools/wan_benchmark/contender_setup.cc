@@ -143,8 +143,8 @@ ContenderSetup GlooSetup(const Contender& contender, const BenchPlace& place) {
 
 // Takes ssh's place: `agent.sh HOST COMMAND..`.
 std::string AgentScript(const BenchPlace& place) {
-  return absl::StrCat("#!/bin/sh\nnode=\"$1\"\nshift\nexec '", place.banyan_program,
-                      "' wan exec \"$node\" --directory '", place.wan_directory, "' -- /bin/sh -c \"$*\"\n");
+  return absl::StrCat("#!/bin/sh\nnode=\"$1\"\nshift\nexec '", place.banyan_program, "' wan exec \"$node\" --dir '",
+                      place.wan_directory, "' -- /bin/sh -c \"$*\"\n");
 }
 
 std::string Hosts(const std::vector<std::pair<std::string, std::string>>& ranks) {

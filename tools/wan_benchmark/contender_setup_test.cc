@@ -150,7 +150,7 @@ TEST(ContenderSetupTest, GlooHasAProcessPerNode) {
   EXPECT_EQ(Line(MakeSetup(contender, Place()).processes[0]),
             "/bin/peer /tmp/run/gate 0 2 1000 /tmp/run/rendezvous 10.99.0.2 direct");
   EXPECT_THAT(InNode(Place(), {"x", "b", {"/bin/true"}}),
-              ElementsAre("/bin/banyan", "wan", "exec", "b", "--directory", "/tmp/run/wan", "--", "/bin/true"));
+              ElementsAre("/bin/banyan", "wan", "exec", "b", "--dir", "/tmp/run/wan", "--", "/bin/true"));
 }
 
 TEST(ContenderSetupTest, OpenMpiStartsFromTheFirstNode) {
