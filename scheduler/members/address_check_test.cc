@@ -45,7 +45,7 @@ TEST_F(AddressCheckTest, OtherAddressesAreTheNodesOwnAffair) {
 }
 
 TEST_F(AddressCheckTest, AnAddressOfNoMachineIsNone) {
-  EXPECT_THAT(FaultOf("tcp://0.0.0.0:7701", "10.9.0.2"), HasSubstr("nobody can connect to 0.0.0.0"));
+  EXPECT_THAT(FaultOf("tcp://0.0.0.0:7701", "10.9.0.2"), HasSubstr("no process can connect to 0.0.0.0"));
   EXPECT_THAT(FaultOf("tcp://[::]:7701", "10.9.0.2"), HasSubstr("--advertise"));
 }
 
