@@ -428,7 +428,11 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   out << (flags.json ? SummaryJson(result->progress, result->network) : SummaryLine(result->progress, result->network))
       << "\n";
   const absl::Status status = CheckTraining(result->progress, LeastAccuracy(flags));
-  return status.ok() ? kExitSuccess : line.Failure(status, err);
+  if (!status.ok()) return line.Failure(status, err);
+  err << "next: `banyan local --sites 3 -- python3 train.py` trains your own script at three sites of this machine "
+         "(docs/tutorial.md)"
+      << std::endl;
+  return kExitSuccess;
 }
 
 }  // namespace banyan
