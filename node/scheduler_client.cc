@@ -315,7 +315,9 @@ void SchedulerClient::TurnAwayFromSilence(StepContext& step) {
   const bool had_its_time = step.now - turned_at_ > lost_after_ && Silence(step.now) > lost_after_;
   if (!had_its_time || !connections_.OnSilence()) return;
   turned_at_ = step.now;
-  JoinAgain(step);
+  if (!connections_.IsDoubtful()) return JoinAgain(step);
+  // Both are silent by turns, and what stands between may have forgotten the one to the leader.
+  step.actions.emplace_back(std::in_place_type<Renew>, Renew{*connections_.in_use()});
 }
 
 absl::Duration SchedulerClient::Silence(Timestamp now) const {

@@ -1,5 +1,6 @@
 #include "node/scheduler_client.h"
 
+#include <algorithm>
 #include <string>
 #include <variant>
 #include <vector>
@@ -145,6 +146,32 @@ TEST_F(SchedulerClientTest, TurnsToAnotherSchedulerWhenTheOneInUseEndsOrIsSilent
   client_.OnConnectionDown(end, standby);
   EXPECT_THAT(Sent<Join>(), SizeIs(2));
   EXPECT_TRUE(client_.ListensTo(kSchedulerConnection));
+}
+
+// One stands still, and a NAT has forgotten the connection to the other.
+TEST_F(SchedulerClientTest, OfTwoThatAreSilentByTurnsEachIsMadeAnew) {
+  const ConnectionId standby(kSchedulerConnection.value() + 1);
+  StepContext step = At(0);
+  client_.OnConnectionUp(step, standby);
+  JoinAt(0);
+  actions_.clear();
+  int64_t second = 1;
+  for (; second < 60 && Sent<Join>().empty(); ++second) {
+    StepContext later = At(second);
+    client_.OnDeadline(later);
+  }
+  ASSERT_TRUE(client_.ListensTo(standby));
+  actions_.clear();
+  for (; second < 60 && !client_.ListensTo(kSchedulerConnection); ++second) {
+    StepContext later = At(second);
+    client_.OnDeadline(later);
+  }
+  ASSERT_TRUE(client_.ListensTo(kSchedulerConnection));
+  const bool is_renewed = std::any_of(actions_.begin(), actions_.end(), [](const Action& action) {
+    const auto* renew = std::get_if<Renew>(&action);
+    return renew != nullptr && renew->connection == kSchedulerConnection;
+  });
+  EXPECT_TRUE(is_renewed);
 }
 
 TEST_F(SchedulerClientTest, OneThatBeginsToListenHasItsTimeHoweverLongTheOtherWasSilent) {

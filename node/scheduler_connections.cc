@@ -8,7 +8,7 @@
 namespace banyan {
 
 SchedulerConnections::SchedulerConnections(std::vector<std::string> addresses)
-    : addresses_(std::move(addresses)), is_up_(addresses_.size(), false) {
+    : addresses_(std::move(addresses)), is_up_(addresses_.size(), false), was_silent_(addresses_.size(), false) {
   BANYAN_CHECK(!addresses_.empty() && addresses_.size() <= kMostSchedulers);
 }
 
@@ -28,6 +28,7 @@ std::vector<std::string> SchedulerConnections::Learn(StepContext& step, const st
     if (is_known || addresses_.size() >= kMostSchedulers) continue;
     addresses_.push_back(address);
     is_up_.push_back(false);
+    was_silent_.push_back(false);
     Open(step, addresses_.size() - 1);
     learned.push_back(address);
   }
@@ -36,6 +37,7 @@ std::vector<std::string> SchedulerConnections::Learn(StepContext& step, const st
 
 void SchedulerConnections::OnUp(ConnectionId connection) {
   is_up_[IndexOf(connection)] = true;
+  was_silent_[IndexOf(connection)] = false;
   in_use_ = IndexOf(connection);
 }
 
@@ -50,6 +52,7 @@ bool SchedulerConnections::OnDown(ConnectionId connection) {
 bool SchedulerConnections::OnSilence() {
   if (!in_use_.has_value()) return false;
   const size_t before = *in_use_;
+  was_silent_[before] = true;
   UseNextAfter(before);
   return in_use_ != before;
 }

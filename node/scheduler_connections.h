@@ -46,6 +46,8 @@ class SchedulerConnections {
   bool OnDown(ConnectionId connection);
   // Nothing was heard on the one in use for long. Returns whether another one takes its place.
   bool OnSilence();
+  // Returns whether the one in use was silent when it was in use before, and was not made anew since.
+  bool IsDoubtful() const { return in_use_.has_value() && was_silent_[*in_use_]; }
 
   // Returns the connection in use; empty when none is up.
   std::optional<ConnectionId> in_use() const;
@@ -61,7 +63,8 @@ class SchedulerConnections {
   void UseNextAfter(size_t index);
 
   std::vector<std::string> addresses_;
-  std::vector<bool> is_up_;  // by index of the address
+  std::vector<bool> is_up_;       // by index of the address
+  std::vector<bool> was_silent_;  // likewise, since it came up
   std::optional<size_t> in_use_;
 };
 

@@ -68,6 +68,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {779, "a result into which nobody had put anything was malformed"},
     {80290, "a node that had taken long to leave was started again after all were asked to stop"},
     {34316, "the checker took for lost what one had kept of a round who was gone before it was whole"},
+    {91206342, "a node went to and fro between a scheduler that stood still and a leader whose path had forgotten it"},
 };
 
 // All faults, in jobs whose workers may share their states.
