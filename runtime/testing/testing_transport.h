@@ -83,6 +83,15 @@ inline Send Beat(ConnectionId connection, int64_t at) {
   return {connection, Heartbeat{Timestamp::FromNanoseconds(at)}, {}};
 }
 
+inline PeerHello HelloOf(uint32_t node) {
+  PeerHello hello;
+  hello.job = "job";
+  hello.term = Term(1);
+  hello.node = NodeId(node);
+  hello.incarnation = Incarnation(5);
+  return hello;
+}
+
 inline ChunkMessage Chunk(int64_t elements) {
   ChunkMessage chunk;
   chunk.id = {Epoch(1), Attempt(0), Round(1), KeyId(1), ChunkIndex(0), Half::kReduce};

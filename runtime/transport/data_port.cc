@@ -148,7 +148,8 @@ bool DataPort::Admit(ConnectionId inner, std::vector<zmq::message_t>& frames) {
   DataTicket::Token token;
   std::memcpy(token.data(), frames[0].data(), token.size());
   const auto known = by_token_.find(token);
-  if (known == by_token_.end()) return false;
+  // One that has come in already may have asked for another ticket.
+  if (known == by_token_.end() || sealed_.contains(known->second)) return false;
   const ConnectionId connection = known->second;
   const auto found = tickets_.find(connection);
   const DataTicket& ticket = found->second.ticket;

@@ -19,7 +19,8 @@
 // Invariants:
 // - What comes before a token that is known and a frame that opens is compared with tokens, and read by nothing else;
 //   then the TCP connection ends.
-// - The other end of a connection here is the one whose key was proven on the CURVE connection.
+// - The other end of a connection here is the one whose key was proven on the CURVE connection. There is one at most
+//   beside each of these.
 #ifndef BANYAN_RUNTIME_TRANSPORT_DATA_PORT_H_
 #define BANYAN_RUNTIME_TRANSPORT_DATA_PORT_H_
 

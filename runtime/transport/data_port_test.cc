@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,15 +25,6 @@ namespace banyan {
 namespace {
 
 using ::testing::HasSubstr;
-
-PeerHello HelloOf(uint32_t node) {
-  PeerHello hello;
-  hello.job = "job";
-  hello.term = Term(1);
-  hello.node = NodeId(node);
-  hello.incarnation = Incarnation(5);
-  return hello;
-}
 
 Buffer Counting(int64_t elements) {
   Buffer payload = Buffer::Allocate(elements);
@@ -196,42 +188,84 @@ TEST_F(DataPortStrangerTest, IsNotLetIn) {
   Collect(*server_, Have<MessageReceived>(1), {client_.get()});
 }
 
-// Somebody between the two has seen the token, which is sent in clear, and cannot make the proof.
-TEST(DataPortTicketTest, ATokenWithoutTheKeyLetsNobodyInAndSpoilsNothing) {
-  SocketPoller poller(64);
-  EventQueue wakeup;
-  auto port = DataPort::Listen(poller, "tcp://127.0.0.1:0", 0, SocketLimits());
-  ASSERT_TRUE(port.ok()) << port.status();
-  const DataTicket ticket = (*port)->Issue(ConnectionId(5), "key", FastestAead());
-  FrameSealer thief(ticket.aead, AeadKey{});
-  FrameSealer owner(ticket.aead, ticket.to_acceptor);
-  zmq::context_t context;
-  const auto say = [&](FrameSealer& sealer) {
-    zmq::socket_t socket(context, zmq::socket_type::dealer);
-    socket.set(zmq::sockopt::linger, 0);
-    socket.connect(absl::StrCat("tcp://127.0.0.1:", ticket.port));
+// The port alone, and the sockets of whoever has a ticket for the connection 5.
+class DataPortTicketTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto port = DataPort::Listen(poller_, "tcp://127.0.0.1:0", 0, SocketLimits());
+    ASSERT_TRUE(port.ok()) << port.status();
+    port_ = *std::move(port);
+  }
+
+  DataTicket Issue() { return port_->Issue(kConnection, "key", FastestAead()); }
+  // Comes with the ticket's token and what `sealer` seals. Returns the socket when the port has read it.
+  std::unique_ptr<zmq::socket_t> Come(const DataTicket& ticket, FrameSealer sealer) {
+    auto socket = std::make_unique<zmq::socket_t>(context_, zmq::socket_type::dealer);
+    socket->set(zmq::sockopt::linger, 0);
+    socket->connect(absl::StrCat("tcp://127.0.0.1:", ticket.port));
     std::vector<zmq::message_t> hello = DataHello(ticket.token, sealer);
-    EXPECT_EQ(SendFrames(socket, hello), SendResult::kSent);
+    EXPECT_EQ(SendFrames(*socket, hello), SendResult::kSent);
+    EXPECT_TRUE(AwaitMessage());
+    return socket;
+  }
+  bool AwaitMessage() {
+    return Await([&] { return port_->Receive().has_value(); });
+  }
+  // Turns the port until `happens`.
+  bool Await(const std::function<bool()>& happens) {
     const Timestamp deadline = SteadyNow() + absl::Seconds(60);
     while (SteadyNow() < deadline) {
-      (*port)->Watch();
-      if ((*port)->Receive().has_value()) return;
-      poller.Wait(wakeup.fd(), SteadyNow() + absl::Milliseconds(10));
+      port_->Watch();
+      if (happens()) return true;
+      poller_.Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(10));
     }
-    FAIL() << "nothing came";
-  };
-  say(thief);
-  EXPECT_FALSE((*port)->Has(ConnectionId(5)));
-  EXPECT_EQ((*port)->TakeRefused(), 1);
-  say(owner);
-  EXPECT_TRUE((*port)->Has(ConnectionId(5)));
+    return false;
+  }
+
+  static constexpr ConnectionId kConnection = ConnectionId(5);
+  SocketPoller poller_{64};
+  EventQueue wakeup_;
+  zmq::context_t context_;
+  std::unique_ptr<DataPort> port_;
+};
+
+// Somebody between the two has seen the token, which is sent in clear, and cannot make the proof.
+TEST_F(DataPortTicketTest, ATokenWithoutTheKeyLetsNobodyInAndSpoilsNothing) {
+  const DataTicket ticket = Issue();
+  Come(ticket, FrameSealer(ticket.aead, AeadKey{}));
+  EXPECT_FALSE(port_->Has(kConnection));
+  EXPECT_EQ(port_->TakeRefused(), 1);
+  const auto owner = Come(ticket, FrameSealer(ticket.aead, ticket.to_acceptor));
+  EXPECT_TRUE(port_->Has(kConnection));
   // It is good for one connection.
-  FrameSealer again(ticket.aead, ticket.to_acceptor);
-  say(again);
-  EXPECT_EQ((*port)->TakeRefused(), 1);
+  Come(ticket, FrameSealer(ticket.aead, ticket.to_acceptor));
+  EXPECT_EQ(port_->TakeRefused(), 1);
 }
 
-TEST(DataPortTicketTest, TicketsComeBackAndAnythingElseIsRefused) {
+// A node that misbehaves asks for another ticket beside a connection that is there.
+TEST_F(DataPortTicketTest, ASecondConnectionBesideTheFirstIsNotLetIn) {
+  const DataTicket first = Issue();
+  auto one = Come(first, FrameSealer(first.aead, first.to_acceptor));
+  const DataTicket second = Issue();
+  FrameSealer sealer(second.aead, second.to_acceptor);
+  std::vector<zmq::message_t> hello = DataHello(second.token, sealer);
+  zmq::socket_t other(context_, zmq::socket_type::dealer);
+  other.set(zmq::sockopt::linger, 0);
+  other.connect(absl::StrCat("tcp://127.0.0.1:", second.port));
+  EXPECT_EQ(SendFrames(other, hello), SendResult::kSent);
+  ASSERT_TRUE(AwaitMessage());
+  EXPECT_EQ(port_->TakeRefused(), 1);
+  EXPECT_TRUE(port_->Has(kConnection));
+  // The first one goes, and nothing that comes afterwards finds a place that is no more.
+  one.reset();
+  EXPECT_TRUE(Await([&] {
+    port_->Receive();
+    return !port_->TakeLost().empty();
+  }));
+  EXPECT_FALSE(port_->Has(kConnection));
+}
+
+TEST(DataTicketTest, TicketsComeBackAndAnythingElseIsRefused) {
   DataTicket ticket;
   ticket.aead = Aead::kChaCha20Poly1305;
   ticket.port = 51234;

@@ -96,15 +96,6 @@ Join JoinAs(const std::string& name) {
   return join;
 }
 
-PeerHello HelloOf(uint32_t node) {
-  PeerHello hello;
-  hello.job = "job";
-  hello.term = Term(1);
-  hello.node = NodeId(node);
-  hello.incarnation = Incarnation(5);
-  return hello;
-}
-
 bool IsClosedByPeer(const FileDescriptor& socket) {
   char some[256];
   ssize_t got = 0;
