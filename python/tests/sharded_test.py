@@ -70,8 +70,9 @@ class Parts(nn.Module):
             part.grad = self.part_of(each.grad).clone()
 
 
-def train(session, number, rank, count):
-    """Trains one process of a site; returns the whole model."""
+def train(session, number, rank, count, change):
+    """Trains one process of a site; returns the whole model. The last process of the second site may change something."""
+    is_changing = number == 1 and rank == count - 1
     if count == 1:
         model = Whole()
         sync = bt.attach(session, model, weighted=True)
@@ -79,7 +80,9 @@ def train(session, number, rank, count):
         model = Parts(number, rank, count)
         shapes = {name: each.shape for name, each in model.whole[0].named_parameters()}
         sync = bt.attach(session, model, shard_group=dist.group.WORLD, shapes=shapes, weighted=True)
-    optimizer = torch.optim.SGD([each for _, each in model.named_parameters()], lr=0.1, momentum=0.9)
+    parameters = [each for _, each in model.named_parameters()]
+    optimizer = torch.optim.SGD(parameters, lr=0.2 if change == "rate" and number == 1 else 0.1, momentum=0.9)
+    sync.watch(optimizer)
     sync.weight = count
     for step in range(_STEPS):
         optimizer.zero_grad()
@@ -90,17 +93,24 @@ def train(session, number, rank, count):
             model.backward(data)
         sync.wait(_SECONDS)
         optimizer.step()
+        if is_changing and change == "weights":
+            parameters[2].data[0] += 1e-6
+        if is_changing and change == "state":
+            optimizer.state[parameters[2]]["momentum_buffer"].zero_()
     if count > 1:
         model.gather()
         model = model.whole[0]
     return {name: each.detach().numpy() for name, each in model.named_parameters()}
 
 
-def site_process(scheduler, name, number, rank, count, store, results):
+def site_process(scheduler, name, number, rank, count, store, change, results):
     torch.set_num_threads(1)
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=count)
     session = banyan.join(scheduler=scheduler, name=name, timeout=_SECONDS) if rank == 0 else None
-    results.put((number, rank, train(session, number, rank, count)))
+    try:
+        results.put((number, rank, train(session, number, rank, count, change)))
+    except banyan.Error as error:
+        results.put((number, rank, str(error)))
     if session is not None:
         session.barrier(_SECONDS)
         session.close()
@@ -199,14 +209,14 @@ class ShardedTest(unittest.TestCase):
             for process in processes:
                 process.join(_SECONDS)
 
-    def run_sites(self):
+    def run_sites(self, change=""):
         context = multiprocessing.get_context("spawn")
         results = context.Queue()
         with LocalJob(nodes=len(_PARTS)) as job, tempfile.TemporaryDirectory() as folder:
             processes = [
                 context.Process(
                     target=site_process, daemon=True,
-                    args=(job.scheduler, name, number, rank, _PARTS[number], f"{folder}/{name}", results),
+                    args=(job.scheduler, name, number, rank, _PARTS[number], f"{folder}/{name}", change, results),
                 )
                 for number, name in enumerate(job.names) for rank in range(_PARTS[number])
             ]
@@ -223,6 +233,16 @@ class ShardedTest(unittest.TestCase):
         for number, rank, model in trained:
             self.assertLess(distance(model, expected), 1e-6 * _STEPS, f"site {number}, process {rank}")
             self.assertEqual(distance(model, trained[0][2]), 0)
+
+    def test_a_part_that_differs_is_told_at_all_sites(self):
+        for change, told in (
+            ("weights", r"by round 2: n2 differ from n1, first in grad/net\.2\.weight\(4x7\)\. Look at what one site"),
+            ("state", r"by round 2: n2 differ from n1, first in the optimizer's state of grad/net\.2\.weight\(4x7\)"),
+            ("rate", r"by round 1: n2 \(0\.2\) differ from n1 \(0\.1\), first in the learning rate"),
+        ):
+            for number, rank, said in self.run_sites(change):
+                pattern = told if rank == 0 else "the first process of this site has had an error"
+                self.assertRegex(str(said), pattern, f"{change}: site {number}, process {rank}")
 
     def expect_refusals_of_fsdp(self):
         """Says it of a stand-in, as FSDP1 needs a GPU."""

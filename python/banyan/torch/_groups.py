@@ -27,7 +27,18 @@ def claim(owner: Any, what: str, named: Sequence[Named]) -> None:
     for name, each in named:
         if (what, id(each)) in _claimed:
             raise FailedPrecondition(f"{name}: this parameter {what} already; detach() that first")
+    note(owner, what, named)
+
+
+def note(owner: Any, what: str, named: Iterable[Named]) -> None:
+    """Notes who does something with parameters, the last of those that do."""
     _claimed.update({(what, id(each)): owner for _, each in named})
+
+
+def owner_of(what: str, parameters: Iterable[torch.Tensor]) -> Any:
+    """Returns what does something with the first of these parameters of which anything does; None where nothing does."""
+    owners = (_claimed.get((what, id(each))) for each in parameters)
+    return next((each for each in owners if each is not None), None)
 
 
 def release(owner: Any) -> None:

@@ -166,9 +166,12 @@ class Site:
     @torch.no_grad()
     def scatter(
         self, parts: Sequence[List[Part]], own: Sequence[torch.Tensor], whole: Sequence[torch.Tensor],
-        error: Optional[Error] = None, key: str = "",
-    ) -> None:
-        """Gives each process its part of `whole`, or the news of an error on `key`, which the first process raises."""
+        error: Optional[Error] = None, key: str = "", note: bool = False,
+    ) -> bool:
+        """Gives each process its part of `whole`, or the news of an error on `key`, which the first process raises.
+
+        Returns what the first process has noted.
+        """
         held = self._held(parts, own)
         packed = self._room(parts, held)
         pieces = [torch.zeros_like(packed) for _ in range(self.size)] if self.rank == 0 else None
@@ -178,15 +181,17 @@ class Site:
             for source, part in zip(whole, each):
                 numbers[begin : begin + part.count] = source[part.first : part.first + part.count]
                 begin += part.count
-            piece[-1] = 0 if error is None else 1
+            piece[-1] = 1 if error is not None else 2 if note else 0
         dist.scatter(packed, pieces, src=self.first, group=self.group)
         if error is not None:
             raise error
-        if packed[-1].item() != 0:
+        said = packed[-1].item()
+        if said == 1:
             raise _news(key)
         row = packed[: sum(each.numel() for each in held) * _size_of(held[0])].view(held[0].dtype)
         for each, part in zip(held, row.split([each.numel() for each in held])):
             each.copy_(part)
+        return said == 2
 
     def _held(self, parts: Sequence[List[Part]], own: Sequence[torch.Tensor]) -> List[torch.Tensor]:
         """Returns this process's rows without padding."""
@@ -217,7 +222,8 @@ def agree_on_parts(
 ) -> Tuple[Tuple[str, bool], Dict[str, Tuple[int, ...]], Dict[str, List[Part]]]:
     """Returns the job's traits, and by name each whole parameter's shape and parts; raises in all processes alike.
 
-    Traits are its operation, and whether it may leave workers out. `given` has shapes by name, of those that do not know their own. `job` is given in the first process alone.
+    Traits are its operation, and whether it may leave workers out. `given` has shapes by name, of those that do not know
+    their own. `job` is given in the first process alone.
     """
     shapes = {each: _shape_of(parameter, given.get(each)) for each, parameter in parameters.items()}
     counts = {each: row_of(parameter).numel() for each, parameter in parameters.items()}

@@ -7,7 +7,7 @@ import logging
 import math
 import re
 import zlib
-from typing import Any, Dict, Iterable, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 import torch
 
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
     name: str
     advice: str
-    bits: List[Any]  # tensors and plain values; none where this site cannot tell
+    bits: List[Any]  # tensors, what `told_of` makes of them, and plain values; none where this site cannot tell
     value: Any = None  # a number that errors tell
 
 
@@ -143,11 +143,11 @@ def is_due(round: int, every: int) -> bool:
 
 def parts_of(
     named: List[Tuple[str, torch.Tensor]], optimizers: Iterable[torch.optim.Optimizer], settings: Sequence[Any] = (),
-    *, state: Any = None, is_known: bool = True,
+    *, state: Any = None, tell: Callable[[Any], Any] = lambda value: value,
 ) -> List[Part]:
-    """Returns the parts of parameters and their optimizers: as many whether or not there are optimizers, or they are known.
+    """Returns the parts of parameters and their optimizers: as many whether or not there are optimizers.
 
-    `state` is the worker's `State`.
+    `state` is the worker's `State`. `tell` returns what stands for a tensor, where that is a part of what is compared.
 
     >>> layer = torch.nn.Linear(2, 1, bias=False)
     >>> [part.name for part in parts_of(list(layer.named_parameters()), [torch.optim.SGD(layer.parameters(), lr=1)])][3:]
@@ -175,10 +175,10 @@ def parts_of(
     ]
     for name, each in named:
         state = states.get(id(each), {})
-        bits = [bit for key in sorted(state) if key != "step" and state[key] is not None for bit in (key, state[key])]
+        bits = [bit for key in sorted(state) if key != "step" and state[key] is not None for bit in (key, tell(state[key]))]
         parts.append(Part(f"the optimizer's state of {name}", "steps that one site alone took or left out", bits))
     advice = "what one site alone does to parameters or gradients: a step, a clip, a load, a schedule"
-    return parts + [Part(name, advice, [each] if is_known else []) for name, each in named]
+    return parts + [Part(name, advice, [tell(each)]) for name, each in named]
 
 
 @torch.no_grad()
@@ -200,12 +200,27 @@ def digests_of(parts: Iterable[Part]) -> List[int]:
     read = {device: iter(torch.stack(each).tolist()) for device, each in sums.items()}
     return [
         0 if not part.bits else 1 + zlib.crc32(repr([
-            (str(each.dtype), tuple(each.shape), next(read[each.device])) if isinstance(each, torch.Tensor)
-            else each if isinstance(each, (str, bool, int, float)) else None
+            _told(each, next(read[each.device])) if isinstance(each, torch.Tensor)
+            else each if isinstance(each, (str, bool, int, float, tuple)) else None
             for each in part.bits
         ]).encode())
         for part in parts
     ]
+
+
+@torch.no_grad()
+def told_of(tensor: torch.Tensor) -> Tuple[Any, ...]:
+    """Returns what stands for a tensor among the bits of a part.
+
+    >>> one = torch.ones(2)
+    >>> digests_of([Part("w", "", [one])]) == digests_of([Part("w", "", [told_of(one)])])
+    True
+    """
+    return _told(tensor, int(_sum_of_bits(tensor)))
+
+
+def _told(tensor: torch.Tensor, bits: int) -> Tuple[Any, ...]:
+    return str(tensor.dtype), tuple(tensor.shape), bits
 
 
 def _sum_of_bits(tensor: torch.Tensor) -> torch.Tensor:

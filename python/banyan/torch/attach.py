@@ -21,12 +21,12 @@ from ..session import Session
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, plain_name,
-    refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, tell_of_replaced, trained,
+    Chooser, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, owner_of,
+    plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, tell_of_replaced, trained,
     unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
-from ._replicas import Part, Replicas, is_due, parts_of
+from ._replicas import Part, Replicas, is_due, parts_of, told_of
 from ._weight import Weight
 
 _log = logging.getLogger("banyan")
@@ -67,7 +67,8 @@ def attach(
 
     Each `check_every` rounds, and in the first few, workers compare digests of parameters, and of the optimizer that
     `watch()`, `report()` or a `State` has told of. Where they differ, all raise FailedPrecondition, which says who and what.
-    0 turns that off, at all sites alike; models in parts are not compared.
+    0 turns that off, at all sites alike. Of a model in parts all processes of its site call `watch()` alike, and a site compares
+    whole parameters.
 
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
     work as ever. Where they have not come after `timeout` seconds it raises, and cannot go on: end the process, and let it
@@ -459,7 +460,7 @@ class Attachment:
             sending.operation.wait(timeout)
         for sent in self._counts_sent:
             sent.wait(timeout)
-        parted = self._difference(self._started[id(self._parameters[0])].operation, timeout)
+        parted = self._difference_after(self._started[id(self._parameters[0])].operation, timeout)
         changed: List[str] = []
         stepped: List[str] = []
         for parameter in self._parameters:
@@ -580,24 +581,28 @@ class Attachment:
         named = [(self._names[id(each)][0], each) for each in self._parameters]
         return parts_of(named, self._optimizers, state=self._job._training_state)
 
-    def _difference(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
-        """Compares replicas where an operation that is done was of a round that is due. Returns what to raise."""
+    def _is_due(self, operation: Operation) -> bool:
+        """Tells whether replicas are compared after an operation that is done."""
         if not self._has_told_of_others:
             self._has_told_of_others = True
             tell_of_others(self._name, self._optimizers, "is attached")
-        round = operation.round
-        if not is_due(round, self._check_every):
-            return None
-        self._check_sent = self._check_sent or self._replicas.send(False, self._compared())
+        return is_due(operation.round, self._check_every)
+
+    def _difference(self, round: int, parts: List[Part], timeout: Optional[Seconds]) -> Optional[Error]:
+        """Compares replicas; returns what to raise."""
+        self._check_sent = self._check_sent or self._replicas.send(False, parts)
         self._check_sent.wait(timeout)
         self._check_sent = None
         if self._replicas.are_equal:
             return None
         self._check_every = 0  # all know now
-        return self._replicas.explain(self._name, round, self._compared())
+        return self._replicas.explain(self._name, round, parts)
+
+    def _difference_after(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
+        return self._difference(operation.round, self._compared(), timeout) if self._is_due(operation) else None
 
     def _compare(self, operation: Operation, timeout: Optional[Seconds]) -> None:
-        parted = self._difference(operation, timeout)
+        parted = self._difference_after(operation, timeout)
         if parted is not None:
             raise parted
 
@@ -808,6 +813,7 @@ class ShardedAttachment(Attachment):
         check_every: int = 100, timeout: Optional[Seconds] = None,
     ) -> None:
         self._site = Site(shard_group)
+        self._is_first = self._site.rank == 0
         self._timeout = seconds_of(timeout)
         self._inner = model
         self._name = name
@@ -825,7 +831,15 @@ class ShardedAttachment(Attachment):
             each.key: self._by_name[each.names[0]]
             for each in self._groups if low_bit is not None and low_bit(each.names[0], self._by_name[each.names[0]])
         }
+        self._names = {
+            id(self._by_name[each]): (wire, i)
+            for i, group in enumerate(self._groups) for each, wire in zip(group.names, group.wire_names)
+        }
+        claim(self, "is attached", list(self._by_name.items()))
         self._begin()
+        state = owner_of("is of a State", self._by_name.values())
+        for optimizer in [] if state is None else state.optimizers:
+            self.watch(optimizer)
         # In the order of attachments in one piece, as an init waits for all sites.
         self._is_weighted = weighted
         self._weight: Optional[Weight] = None
@@ -841,16 +855,18 @@ class ShardedAttachment(Attachment):
             for each, parameter in self._by_name.items() if math.prod(self._shapes[each]) > 0
         ]
         groups = enumerate(cut(whole, key_mb * _MIB, low_bit))
-        return [_Group(self._name, i, named, self._site.rank == 0) for i, named in groups]
+        return [_Group(self._name, i, named, self._is_first) for i, named in groups]
 
     def _gather(self, group: _Group, values: Mapping[str, torch.Tensor]) -> None:
         """Makes `group.whole` of what the processes have."""
         self._site.gather([self._parts[each] for each in group.names], [values[each] for each in group.names], group.whole)
 
-    def _scatter(self, group: _Group, values: Mapping[str, torch.Tensor], error: Optional[Error]) -> None:
-        """Gives each process its part of `group.whole`, or the news of an error, which it raises."""
+    def _scatter(
+        self, group: _Group, values: Mapping[str, torch.Tensor], error: Optional[Error], note: bool = False
+    ) -> bool:
+        """Gives each process its part of `group.whole`, and a note, or the news of an error, which it raises."""
         parts, own = [self._parts[each] for each in group.names], [values[each] for each in group.names]
-        self._site.scatter(parts, own, group.whole, error, group.key)
+        return self._site.scatter(parts, own, group.whole, error, group.key, note)
 
     def _begin(self) -> None:
         """Gives all parts the parameters of the lowest worker."""
@@ -858,7 +874,7 @@ class ShardedAttachment(Attachment):
             values = {each: row_of(self._by_name[each]) for each in group.names}
             self._gather(group, values)
             error: Optional[Error] = None
-            if self._site.rank == 0:
+            if self._is_first:
                 try:
                     held = [self._by_name[each] for each in group.names]
                     begin_alike(self._job, group.key, dict(zip(group.wire_names, group.whole)), held)
@@ -883,7 +899,7 @@ class ShardedAttachment(Attachment):
         error: Optional[Error] = None
         for priority, group in enumerate(self._groups):
             self._gather(group, values)
-            if self._site.rank > 0 or error is not None:
+            if not self._is_first or error is not None:
                 continue
             try:
                 if self._weight is not None:
@@ -892,8 +908,16 @@ class ShardedAttachment(Attachment):
                 group.ticket = self._job.push_pull_group(group.key, group.whole, priority=priority)
             except Error as caught:
                 error = caught
+        is_due = False  # the last group tells
         for group in self._groups:
-            self._scatter(group, values, error or self._finish(group, sent, timeout))
+            error = error or self._finish(group, sent, timeout)
+            is_last = group is self._groups[-1]
+            is_due = self._scatter(
+                group, values, error, is_last and error is None and group.ticket is not None and self._is_due(group.ticket)
+            )
+        if is_due:
+            parts = self._gathered()
+            self._site.of_first(lambda: self._compare_parts(parts, timeout))
 
     def _finish(self, group: _Group, weight: Optional[Ticket], timeout: Optional[Seconds]) -> Optional[Error]:
         if group.ticket is None:
@@ -903,14 +927,45 @@ class ShardedAttachment(Attachment):
             if self._weight is not None and weight is not None:
                 weight.wait(timeout)
                 self._weight.divide(group.whole)
-            return self._difference(group.ticket, timeout) if group is self._groups[-1] else None
+            return None
         except Error as error:
             return error
 
-    def _compared(self) -> List[Part]:
-        """Returns what sites in one piece compare, of which a site in parts tells nothing."""
-        names = [each for each, shape in self._shapes.items() if math.prod(shape) > 0]
-        return parts_of([(each, torch.zeros(0)) for each in names], [], is_known=False)
+    @torch.no_grad()
+    def _gathered(self) -> List[Part]:
+        """Returns, in the first process, what sites in one piece compare. All take part, one group of tensors after another."""
+        states = {id(each): state for optimizer in self._optimizers for each, state in optimizer.state.items()}
+        told: Dict[int, Any] = {}  # by ids of tensors
+
+        def gather(names: List[str], tensors: List[torch.Tensor]) -> None:
+            whole = [torch.empty(math.prod(self._shapes[each]), dtype=tensors[0].dtype) for each in names if self._is_first]
+            self._site.gather([self._parts[each] for each in names], [row_of(each) for each in tensors], whole)
+            told.update((id(one), told_of(row.view(self._shapes[each]))) for each, one, row in zip(names, tensors, whole))
+
+        cut = [
+            (key, dtype, names) for group in self._groups
+            for (key, dtype), names in _cut_states(group.names, self._by_name, states).items()
+        ]
+        if any(each != cut for each in self._site.agree(cut)):
+            cut = []
+        for group in self._groups:
+            gather(group.names, [self._by_name[each] for each in group.names])
+        for key, _, names in cut:
+            gather(names, [states[id(self._by_name[each])][key] for each in names])
+        if not self._is_first:
+            return []
+        named = [(self._names[id(each)][0], each) for each in self._by_name.values() if id(each) in self._names]
+
+        def tell(value: Any) -> Any:
+            return told.get(id(value), None if hasattr(value, "to_local") else value)  # what is cut otherwise cannot be told
+
+        return parts_of(named, self._optimizers, state=self._job._training_state, tell=tell)
+
+    def _compare_parts(self, parts: List[Part], timeout: Optional[Seconds]) -> None:
+        assert self._groups[-1].ticket is not None
+        parted = self._difference(self._groups[-1].ticket.round, parts, timeout)
+        if parted is not None:
+            raise parted
 
     def skip(self, timeout: Optional[Seconds] = None) -> None:
         value, weight = self.weight, self._weight
@@ -925,9 +980,6 @@ class ShardedAttachment(Attachment):
     def join(self, finish_step: Callable[[], Any], timeout: Optional[Seconds] = None) -> Any:
         raise InvalidArgument("join: expected a model in one piece; one in parts says when all end, as docs/pytorch.md has it")
 
-    def watch(self, optimizer: torch.optim.Optimizer) -> None:
-        """Models in parts are not compared."""
-
     def no_sync(self) -> Any:
         raise InvalidArgument("no_sync: nothing is sent before wait(), so accumulate as you like and call that once")
 
@@ -939,7 +991,9 @@ class ShardedAttachment(Attachment):
             self._weight.value = value
 
     def report(self, loss: Any, **options: Any) -> None:
-        if self._site.rank == 0:
+        if options.get("optimizer") is not None:
+            self.watch(options["optimizer"])
+        if self._is_first:
             super().report(loss, **options)
 
     def sync_buffers(self, timeout: Optional[Seconds] = None) -> None:
@@ -950,3 +1004,16 @@ class ShardedAttachment(Attachment):
 
     def detach(self) -> None:
         """Nothing is hooked to the model."""
+        release(self)
+
+
+def _cut_states(
+    names: List[str], parameters: Mapping[str, torch.Tensor], states: Mapping[int, Mapping[str, Any]]
+) -> Dict[Tuple[str, str], List[str]]:
+    """Returns, by the key and the type in an optimizer's state, the parameters whose state has a tensor there that is cut alike."""
+    cut: Dict[Tuple[str, str], List[str]] = {}
+    for name in names:
+        for key, value in sorted(states.get(id(parameters[name]), {}).items()):
+            if key != "step" and isinstance(value, torch.Tensor) and value.shape == parameters[name].shape:
+                cut.setdefault((key, str(value.dtype)), []).append(name)
+    return cut

@@ -14,7 +14,7 @@ from ..errors import FailedPrecondition, InvalidArgument, NotFound
 from ..session import Session
 from .._ticket import Seconds
 from ._copies import copy_where_it_differs, mirror_of
-from ._groups import plain_name, unwrapped
+from ._groups import note, owner_of, plain_name, unwrapped
 from ._optimizers import NUMBERS, SharedOptimizer, set_settings, settings_of, states_of
 from ._newest import take_newest
 from ._parts import Part as Slice, Shapes, Site, agree_on_parts, required, row_of, shard_group_of
@@ -316,7 +316,12 @@ class ShardedState(State):
             for name, _ in model.named_buffers():
                 self._own_parts.add(f"model/{name}")
                 self._add(f"model/{name}", functools.partial(model.get_buffer, name))
-        self._optimizers = [_CutOptimizer(self, each) for each in _listed(optimizer)]
+        self.optimizers = _listed(optimizer)
+        note(self, "is of a State", parameters.items())
+        attachment = owner_of("is attached", parameters.values())
+        for each in self.optimizers if attachment is not None else []:
+            attachment.watch(each)
+        self._optimizers = [_CutOptimizer(self, each) for each in self.optimizers]
         self._batches = _batches(self._cuts)
         self._encode()
 
