@@ -14,7 +14,6 @@
 #include "absl/types/span.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
-#include "runtime/chunk_heap.h"
 #include "runtime/session/session.h"
 
 namespace banyan {
@@ -102,6 +101,5 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
 }  // namespace banyan
 
 int main(int argc, char** argv) {
-  banyan::KeepChunksInHeap();
   return banyan::ExitCode("banyan_peer", banyan::RunPeer(std::vector<std::string>(argv + 1, argv + argc)));
 }

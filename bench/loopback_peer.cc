@@ -16,7 +16,6 @@
 #include "absl/types/span.h"
 #include "bench/gloo_all_reduce.h"
 #include "bench/loopback_pairs.h"
-#include "runtime/chunk_heap.h"
 #include "runtime/local_node.h"
 #include "runtime/session/session.h"
 
@@ -226,7 +225,6 @@ int main(int argc, char** argv) {
     std::cerr << banyan::kUsage << std::endl;
     return 2;
   }
-  banyan::KeepChunksInHeap();
   const absl::Status status = banyan::RunPeer(*options);
   if (status.ok()) return 0;
   std::cerr << "loopback_peer: " << status.message() << std::endl;

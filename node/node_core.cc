@@ -535,8 +535,8 @@ void NodeCore::Fail(absl::Status status, LogLevel level) {
 }
 
 void NodeCore::CarryStateMail(StepContext& step) {
-  if (!joined_.has_value()) return;
-  for (StateMail mail = joined_->state->TakeMail(); !mail.empty(); mail = joined_->state->TakeMail()) {
+  while (joined_.has_value() && joined_->state->HasMail()) {
+    StateMail mail = joined_->state->TakeMail();
     for (Message& message : mail.to_scheduler) {
       if (scheduler_.joined()) scheduler_.Send(step, std::move(message));
     }

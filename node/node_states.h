@@ -39,6 +39,7 @@ class NodeStates {
                                                     "workers of one round may be in different ones; leave one out"));
   }
 
+  bool HasMail() const { return !mail_.empty(); }
   // Returns what is to be sent since the last call.
   StateMail TakeMail() { return std::exchange(mail_, {}); }
   // Those of workers.

@@ -40,9 +40,9 @@ Description-Content-Type: text/markdown
 
 # What LIBRARY and COMMAND hold of others, by Debian's packages.
 _INSIDE = (
-    "coinor-libclp-dev", "coinor-libcoinutils-dev", "libabsl-dev", "libblas-dev", "libbz2-dev", "liblapack-dev",
-    "libmicrohttpd-dev", "libprotobuf-dev", "libsodium-dev", "libssl-dev", "libstdc++-12-dev", "libxxhash-dev",
-    "libyaml-cpp-dev", "libzmq3-dev", "zlib1g-dev"
+    "coinor-libclp-dev", "coinor-libcoinutils-dev", "libabsl-dev", "libblas-dev", "libbz2-dev",
+    "libjemalloc-dev", "liblapack-dev", "libmicrohttpd-dev", "libprotobuf-dev", "libsodium-dev", "libssl-dev",
+    "libstdc++-12-dev", "libxxhash-dev", "libyaml-cpp-dev", "libzmq3-dev", "zlib1g-dev"
 )
 
 _WHEEL = """Wheel-Version: 1.0

@@ -14,7 +14,6 @@
 #include "posix/process_limits.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
-#include "runtime/chunk_heap.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/completion.h"
@@ -73,8 +72,6 @@ int main(int argc, char** argv) {
   banyan::CommandLine::SetEnvironment(Environment);
   const std::vector<std::string> arguments =
       banyan::WithInstalledSamples(std::vector<std::string>(argv + 1, argv + argc), InstalledPrefix());
-  // Threads of other commands are simulators, each by itself.
-  banyan::KeepChunksInHeap(/*is_shared=*/RunsDaemon(arguments));
   const std::string description = "Trains one model in many data centres over a slow, uneven, changing network.";
   const banyan::CommandTable commands(
       "banyan", description,

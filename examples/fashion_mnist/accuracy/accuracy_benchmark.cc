@@ -15,7 +15,6 @@
 #include "examples/fashion_mnist/accuracy/accuracy_table.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "posix/stop_signals.h"
-#include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "tools/terminal/main_support.h"
 #include "topology/overlay/overlay_network.h"
@@ -101,7 +100,6 @@ int Main(absl::Span<const std::string> arguments) {
   if (std::optional<int> code = ParseAccuracyOptions(arguments, options, std::cout, std::cerr); code.has_value()) {
     return *code;
   }
-  KeepChunksInHeap();
   UseOneThread();
   const absl::Status status = Measure(options);
   if (status.ok()) return 0;
