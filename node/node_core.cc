@@ -318,9 +318,10 @@ void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
     step.actions.emplace_back(std::in_place_type<TellMembers>, TellMembers{update.epoch, members_});
   }
   std::string text = absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined);
-  // How many start it counts no more once they have.
-  if (!update.started) absl::StrAppend(&text, " of ", update.expected);
-  absl::StrAppend(&text, update.started && update.joined == 1 ? " node" : " nodes");
+  // How many start it counts no more once they have, or more have come.
+  const bool counts = !update.started && update.joined <= update.expected;
+  if (counts) absl::StrAppend(&text, " of ", update.expected);
+  absl::StrAppend(&text, (counts ? update.expected : update.joined) == 1 ? " node" : " nodes");
   const std::string awaited = absl::StrJoin(update.waiting_for, ", ");
   if (!update.started && !awaited.empty()) absl::StrAppend(&text, ", waiting for ", awaited);
   step.Log(LogLevel::kInfo, std::move(text));

@@ -255,6 +255,21 @@ TEST_F(NodeCoreFailureTest, ASchedulerThatComesBackWithItsRecordsGoesOn) {
   EXPECT_THAT(cluster_.Result(push), ElementsAre(2, 4, 6));
 }
 
+TEST_F(NodeCoreFailureTest, TheLogCountsNodesBeforeTheJobHasStarted) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.scheduler().silent = true;
+  cluster.Start();
+  cluster.Inject(1, kSchedulerConnection, JoinAccepted{Term(7), NodeId(1), Config(), StartId(1), true});
+  cluster.Inject(1, kSchedulerConnection, MembershipUpdate{Term(7), Epoch(0), 1, 2, false, {"n2"}});
+  cluster.Inject(1, kSchedulerConnection,
+                 MembershipUpdate{Term(7), Epoch(0), 2, 1, false, {}});  // more than it begins with
+  std::vector<std::string> counted;
+  for (const LogLine& line : cluster.logs()) {
+    if (line.text.starts_with("epoch 0: ")) counted.push_back(line.text);
+  }
+  EXPECT_THAT(counted, ElementsAre("epoch 0: 1 of 2 nodes, waiting for n2", "epoch 0: 2 nodes"));
+}
+
 TEST_F(NodeCoreFailureTest, BeforeTheJobHasStartedASchedulerWithoutRecordsIsAsGood) {
   TestCluster cluster(Config(), TestPlan::Chain(2));
   cluster.scheduler().silent = true;
