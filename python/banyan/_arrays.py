@@ -152,7 +152,7 @@ def _of_torch(value: Any, is_result: bool, want: Optional[int]) -> Values:
     if number == own and flat.is_contiguous() and not flat.is_neg() and flat.data_ptr() % SIZES[type] == 0:
         if is_result:
             fix_storage(flat)
-        return Values(flat.data_ptr(), flat.numel(), type, flat, (lambda: _tell_autograd(flat)) if is_result else None)
+        return Values(flat.data_ptr(), flat.numel(), type, flat, (lambda: tell_autograd(flat)) if is_result else None)
     copy = flat.to(getattr(sys.modules["torch"], number)).contiguous().resolve_neg()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
@@ -166,7 +166,7 @@ def fix_storage(flat: Any) -> None:
             flat.view(-1).view(sys.modules["torch"].uint8).numpy()
 
 
-def _tell_autograd(flat: Any) -> None:
+def tell_autograd(flat: Any) -> None:
     """Lets a backward pass that needs what the tensor had before raise, as after any change in place."""
     torch = sys.modules["torch"]
     increment = getattr(torch.autograd.graph, "increment_version", None)
@@ -175,7 +175,7 @@ def _tell_autograd(flat: Any) -> None:
     if increment is not None:
         increment(flat)
     else:
-        flat.view(-1)[:0].zero_()
+        flat.as_strided((0,), (1,)).zero_()
 
 
 def _copy_into(flat: Any, copy: Any) -> None:

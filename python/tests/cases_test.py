@@ -1,4 +1,4 @@
-"""Forty more things that scripts do: each gives what one process with all batches does, or is refused with a remedy."""
+"""More things that scripts do: each gives what one process with all batches does, or is refused with a remedy."""
 
 import contextlib
 import copy
@@ -6,9 +6,11 @@ import io
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import unittest
+import unittest.mock
 
 import torch_test  # first, as it skips where torch is not installed
 import torch
@@ -20,20 +22,8 @@ from torch.utils.checkpoint import checkpoint
 import banyan
 import banyan.torch as bt
 from banyan.testing import LocalJob
-from scripts_test import Case, Small, on_sites, weights
+from scripts_test import Alone, Case, Small, on_sites, weights
 from torch_test import batch, joint_batch, loss_of
-
-
-class Alone:
-    """What attach() gives in the one process that sites are compared with."""
-
-    weight = 1.0
-
-    def wait(self, timeout=None):
-        pass
-
-    def no_sync(self):
-        return contextlib.nullcontext()
 
 
 class Cases(Case):
@@ -178,22 +168,7 @@ class BackwardTest(Cases):
             model = Small()
             return plain_loop(model, attach(model), data, loss=loss)
 
-        def of_parameters(attach, data):  # of their gradients, which are of the second order
-            model = Small()
-            sync = attach(model)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
-            for step in range(4):
-                optimizer.zero_grad()
-                value = loss_of(model, data(step))
-                firsts = torch.autograd.grad(value, list(model.parameters()), create_graph=True)
-                # A square of a mean is no mean of squares: it goes once through the job.
-                (value + sum(each.sum() for each in firsts)).backward()
-                sync.wait()
-                optimizer.step()
-            return weights(model)
-
         self.expect_one_process(train)
-        self.expect_one_process(of_parameters)
         model = Small()
         bt.attach(banyan.solo(), model)
         loss_of(model, batch(0, 0)).backward(create_graph=True)
@@ -270,6 +245,22 @@ class BackwardTest(Cases):
         loss_of(model, batch(0, 0)).backward()
         with self.assertRaisesRegex(banyan.FailedPrecondition, r"last.bias.* was changed .* Call wait\(\) first"):
             sync.wait()
+
+    def test_a_backward_that_is_compiled_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model)
+
+        def backward():
+            loss_of(model, batch(0, 0)).backward()
+
+        if hasattr(torch, "compiler"):
+            backward, compiling = torch.compile(backward, backend="eager"), contextlib.nullcontext()
+        else:  # this torch has no compiler, and is told that it has
+            compiling = unittest.mock.patch.object(sys.modules["banyan.torch.attach"], "_is_compiling", lambda: True)
+        with compiling, self.assertRaisesRegex(banyan.FailedPrecondition, "compile the model or the loss, and call backward.. outside"):
+            backward()
+        loss_of(model, batch(0, 0)).backward()
+        sync.wait()
 
     def test_a_backward_on_another_thread(self):
         def train(attach, data):
@@ -806,15 +797,43 @@ class ModelTest(Cases):
                 with self.subTest(**options, layout=layout):
                     self.expect_one_process(train)
 
+    def test_a_layout_that_changes_after_ddp_was_made(self):
+        """At one site, between that and the first step, or after some steps: DDP's buffers keep the order before."""
+        self.local_group()
+
+        def train(session, number, data, options, changes, steps=4):
+            model = nn.Sequential(nn.Unflatten(1, (2, 2, 2)), nn.Conv2d(2, 4, 2), nn.Flatten())
+            with torch.no_grad():
+                for i, each in enumerate(model.parameters()):
+                    each.copy_(torch.arange(each.numel()).view_as(each) / 40 - 0.3)
+            layouts = [torch.contiguous_format, torch.channels_last]
+            if changes == "back":
+                layouts.reverse()
+            ddp = DistributedDataParallel(model.to(memory_format=layouts[0] if number else torch.contiguous_format), **options)
+            sync = Alone() if session is None else bt.attach(session, ddp, timeout=100, check_every=0)
+            optimizer = torch.optim.Adam(model.parameters(), lr=0.05)
+            for step in range(steps):
+                if number and step == (2 if changes == "later" else 0):
+                    model.to(memory_format=layouts[1])
+                optimizer.zero_grad()
+                loss_of(ddp, data(step)).backward()
+                sync.wait()
+                optimizer.step()
+            return weights(model)
+
+        for options in {}, dict(gradient_as_bucket_view=True), dict(static_graph=True), dict(find_unused_parameters=True):
+            for changes in "first", "later", "back":
+                with self.subTest(changes=changes, **options):
+                    alone = train(None, 0, lambda step: joint_batch(step, range(2)), options, "never")
+                    self.expect_like(on_sites(lambda session, number: train(
+                        session, number, lambda step: batch(step, number), options, changes
+                    )), alone)
+
     def test_gradients_in_one_buffer(self):
         """As those have them who clip or copy all at once."""
         def train(attach, data):
             model = Small()
-            flat = torch.zeros(sum(each.numel() for each in model.parameters()))
-            at = 0
-            for each in model.parameters():
-                each.grad = flat[at:at + each.numel()].view_as(each)
-                at += each.numel()
+            flat = in_one_buffer(model)
             sync = attach(model)
             optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
             for step in range(4):
@@ -826,6 +845,66 @@ class ModelTest(Cases):
             return weights(model)
 
         self.expect_one_process(train)
+        self.expect_one_process(train, weighted=True)
+
+    def test_one_buffer_that_changes_before_wait_is_told(self):
+        for is_view in True, False:
+            for weighted in False, True:
+                model = Small()
+                flat = in_one_buffer(model, is_view)
+                sync = bt.attach(banyan.solo(), model, weighted=weighted)
+                for change in flat.mul_, model.first.weight.grad.mul_, flat[:3].mul_, lambda _: flat.zero_():
+                    loss_of(model, batch(0, 0)).backward()
+                    change(0.5)
+                    with self.assertRaisesRegex(banyan.FailedPrecondition, r"was changed .* in one buffer count as one"):
+                        sync.wait()
+                    loss_of(model, batch(0, 0)).backward()
+                    sync.wait()
+
+    def test_parts_of_one_gradient(self):
+        """As torch itself makes them of what was joined: they count each other's changes."""
+        class Joined(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.one, self.other = (nn.Parameter(torch.linspace(0, 1, 16).view(2, 8)) for _ in range(2))
+
+            def forward(self, x):
+                return nn.functional.linear(x, torch.cat([self.one, self.other]))
+
+        def train(attach, data):
+            model = Joined()
+            return plain_loop(model, attach(model), data)
+
+        self.expect_one_process(train)
+        model = Joined()
+        sync = bt.attach(banyan.solo(), model)
+        loss_of(model, batch(0, 0)).backward()
+        model.other.grad.mul_(2)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, "was changed"):
+            sync.wait()
+
+    def test_one_buffer_that_is_not_cleared_in_a_job_that_sums(self):
+        def train(session, number):
+            model = Small()
+            in_one_buffer(model)
+            sync = bt.attach(session, model)
+            for _ in range(2):
+                loss_of(model, batch(0, number)).backward()
+                sync.wait(100)
+
+        for each in on_sites(train, more="aggregation: {op: sum}"):
+            self.assertRegex(str(each), "has added to the sum of all sites")
+
+
+def in_one_buffer(model, is_view=True):
+    """Makes the gradients of a model parts of a buffer, which it returns."""
+    flat = torch.zeros(sum(each.numel() for each in model.parameters()))
+    at = 0
+    for each in model.parameters():
+        part = flat[at:at + each.numel()].view_as(each)
+        each.grad = part if is_view else part.detach()
+        at += each.numel()
+    return flat
 
 
 class CopiesTest(Cases):
@@ -876,6 +955,19 @@ class ManyTest(Cases):
             bt.LocalSGD(banyan.solo(), model, inner)
         first.detach()
         bt.LocalSGD(banyan.solo(), model, inner)
+
+    def test_hfa_tells_of_a_worker_of_the_site_that_has_gone(self):
+        self.local_group()
+        model = Small()
+        inner = torch.optim.SGD(model.parameters(), lr=0.1)
+        bt.HFA(banyan.solo(), model, inner, k1=2, k2=2)
+        gone = RuntimeError("Connection closed by peer [127.0.0.1]")  # as gloo says it
+        with unittest.mock.patch.object(torch.distributed, "all_reduce", side_effect=gone):
+            inner.step()
+            with self.assertRaisesRegex(
+                banyan.Unavailable, r"HFA: a worker of this site .* average of step 2 .*closed by peer.* end all processes .* State"
+            ):
+                inner.step()
 
     def test_an_attachment_that_nobody_keeps_is_heard_of(self):
         model = Small()

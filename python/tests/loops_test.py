@@ -13,28 +13,13 @@ import torch_test  # first, as it skips where torch is not installed
 import torch
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.checkpoint import checkpoint
 
-import banyan
 import banyan.torch as bt
 from banyan.testing import LocalJob
-from scripts_test import Case, Small, on_sites, weights
+from scripts_test import Alone, Case, Small, on_sites, weights
 from torch_test import joint_batch
 
 STEPS = 4
-
-
-class Alone:
-    """What an attachment is where there is one process."""
-
-    def wait(self):
-        pass
-
-    def no_sync(self):
-        return contextlib.nullcontext()
-
-    def sync_buffers(self):
-        pass
 
 
 class Site:
@@ -284,23 +269,6 @@ def gan_whose_generator_ignores_the_discriminators_gradients(site):
 
 
 @case
-def gradient_penalty(site):
-    """WGAN-GP: the norm of a gradient by the input, with a graph of its own."""
-    critic = Small()
-    sync, optimizer = site.attach(critic), sgd(critic, lr=0.02)
-    for step in range(STEPS):
-        x, _ = site.batch(step)
-        x.requires_grad_(True)
-        out = critic(x)
-        (by_input,) = torch.autograd.grad(out.sum(), x, create_graph=True)
-        optimizer.zero_grad()
-        (out.mean() + 10 * (by_input.norm(dim=1) - 1).square().mean()).backward()
-        sync.wait()
-        optimizer.step()
-    return weights(critic)
-
-
-@case
 def a_penalty_by_the_gradients_of_parameters(site):
     model = Small()
     sync, optimizer = site.attach(model), sgd(model, lr=0.02)
@@ -362,43 +330,6 @@ def detached_and_attached_again(site):
 
 
 # --- parts of networks ---
-
-@case
-def reentrant_checkpoints(site):
-    model = Small()
-    sync, optimizer = site.attach(model), sgd(model)
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        x, y = site.batch(step)
-        x.requires_grad_(True)
-        with sync.no_sync():
-            (model.last(torch.tanh(checkpoint(model.first, x, use_reentrant=True))) - y).square().mean().backward()
-        sync.wait()
-        optimizer.step()
-    return weights(model)
-
-
-@case
-def a_layer_in_two_reentrant_checkpoints(site):
-    model = fixed(nn.Linear(8, 8))
-    sync, optimizer = site.attach(model), sgd(model)
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        x, _ = site.batch(step)
-        x.requires_grad_(True)
-        with sync.no_sync():
-            checkpoint(model, checkpoint(model, x, use_reentrant=True), use_reentrant=True).square().mean().backward()
-        sync.wait()
-        optimizer.step()
-    return weights(model)
-
-
-@case
-def checkpoints_that_do_not_reenter(site):
-    model = Small()
-    run = lambda model, data: (checkpoint(model, data[0], use_reentrant=False) - data[1]).square().mean()
-    return train(site, model, site.attach(model), sgd(model), loss=run)
-
 
 @case
 def a_layer_used_twice(site):
@@ -514,18 +445,6 @@ def batch_norm_with_one_site_each(site):
 
 
 @case
-def layers_that_are_frozen_on_the_way(site):
-    model = Small()
-    sync, optimizer = site.attach(model), sgd(model, momentum=0.9)
-
-    def freeze(step):
-        if step == 1:
-            model.first.requires_grad_(False)
-
-    return train(site, model, sync, optimizer, after=freeze)
-
-
-@case
 def parameters_that_one_site_does_not_use(site):
     """The gradient of who uses them, over the number of sites."""
     model = Small()
@@ -574,22 +493,6 @@ def nanogpts_flag_on_a_ddp(site):
 
 
 @case
-def losses_of_two_heads_one_after_another(site):
-    model = Small()
-    sync, optimizer = site.attach(model), sgd(model)
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        x, y = site.batch(step)
-        out = model(x)
-        with sync.no_sync():
-            (out[:, :2] - y[:, :2]).square().mean().backward(retain_graph=True)
-        (out[:, 2:] - y[:, 2:]).abs().mean().backward()
-        sync.wait()
-        optimizer.step()
-    return weights(model)
-
-
-@case
 def backward_for_some_of_the_parameters(site):
     model = Small()
     sync, optimizer = site.attach(model), sgd(model)
@@ -598,30 +501,6 @@ def backward_for_some_of_the_parameters(site):
         loss_of(model, site.batch(step)).backward(inputs=list(model.last.parameters()))
         sync.wait()
         optimizer.step()
-    return weights(model)
-
-
-@case
-def hooks_on_gradients(site):
-    model = Small()
-    for each in model.parameters():
-        each.register_hook(lambda gradient: gradient * 0.5)
-    return train(site, model, site.attach(model), sgd(model))
-
-
-@case
-def losses_that_are_scaled(site):
-    """As GradScaler does it: scaled before backward, unscaled and looked at after wait()."""
-    model = Small()
-    sync, optimizer = site.attach(model), sgd(model)
-    for step in range(STEPS):
-        optimizer.zero_grad()
-        (loss_of(model, site.batch(step)) * 1024).backward()
-        sync.wait()
-        if all(each.grad.isfinite().all() for each in model.parameters()):
-            for each in model.parameters():
-                each.grad.div_(1024)
-            optimizer.step()
     return weights(model)
 
 
@@ -638,48 +517,6 @@ def clipping_and_equal_noise(site):
         for each in model.parameters():
             each.grad.add_(torch.randn(each.shape, generator=generator), alpha=0.01)
         optimizer.step()
-    return weights(model)
-
-
-@case
-def the_order_of_the_hugging_face_trainer(site):
-    """training_step ends with the gradients of all; then clipping, on_pre_optimizer_step, step, schedule, zero_grad."""
-    model = Small()
-    sync, optimizer = site.attach(model), torch.optim.AdamW(model.parameters(), lr=0.01)
-    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 / (1 + step))
-
-    def training_step(batch, is_last):
-        with contextlib.nullcontext() if is_last else sync.no_sync():
-            (loss_of(model, batch) / 2).backward()
-        if is_last:
-            sync.wait()
-
-    for step in range(STEPS):
-        for micro in range(2):
-            training_step(site.batch(2 * step + micro), micro == 1)
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        scheduler.step()
-        model.zero_grad()
-    return weights(model)
-
-
-@case
-def the_order_of_lightning(site):
-    """The closure has zero_grad and backward; on_before_optimizer_step, which waits, comes before clipping."""
-    model = Small()
-    sync, optimizer = site.attach(model), torch.optim.Adam(model.parameters(), lr=0.01)
-    for step in range(STEPS):
-
-        def closure():
-            loss = loss_of(model, site.batch(step))
-            optimizer.zero_grad()
-            loss.backward()
-            sync.wait()  # on_before_optimizer_step
-            nn.utils.clip_grad_norm_(model.parameters(), 0.5)
-            return loss
-
-        optimizer.step(closure)
     return weights(model)
 
 
@@ -845,16 +682,6 @@ class RefusedTest(Case):
             discriminator(y).mean().backward()
 
         self.told("a second backward.* another model's.*requires_grad_", body)
-
-    def test_clipping_before_the_callback_of_the_hugging_face_trainer(self):
-        def body(site, number):
-            model = Small()
-            sync = site.attach(model)
-            loss_of(model, site.batch(0)).backward()
-            nn.utils.clip_grad_norm_(model.parameters(), 1e-3)
-            sync.wait()
-
-        self.told(r"its gradient was changed between backward\(\) and wait\(\)", body)
 
     def test_sparse_embeddings(self):
         for wrap in (lambda model: model, lambda model: DistributedDataParallel(model)):

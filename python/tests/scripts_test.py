@@ -50,6 +50,21 @@ def on_sites(body, nodes=2, more="", late=None):
     return outcomes
 
 
+class Alone:
+    """What attach() gives in the one process that sites are compared with."""
+
+    weight = 1.0
+
+    def wait(self, timeout=None):
+        pass
+
+    def no_sync(self):
+        return contextlib.nullcontext()
+
+    def sync_buffers(self):
+        pass
+
+
 class Small(nn.Module):
     """A model that is the same wherever it is made, also in threads, which share torch's generator."""
 

@@ -18,6 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from ..errors import Error, FailedPrecondition, InvalidArgument, Timeout
 from ..session import Session
+from .._arrays import tell_autograd
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
@@ -100,7 +101,7 @@ def attach(
 
 
 class _Sending(NamedTuple):
-    """A gradient on its way, with torch's counts of changes: of the gradient as it will be with its result."""
+    """A gradient on its way, with torch's counts of changes, in which results do not count."""
 
     operation: Operation
     gradient: torch.Tensor
@@ -123,6 +124,7 @@ class Attachment:
     _has_sent = False  # of DDP: since the last wait()
     _awaited: Sequence[Tuple[int, int]] = ()  # of DDP: what gradients were in the last wait()
     _is_detached = False
+    _is_in_backward = False
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
@@ -326,6 +328,8 @@ class Attachment:
         numbers = numbers_of(gradient)
         if self._stager.takes(gradient):
             numbers = self._stager.back(self._names[id(parameter)][0], numbers)
+        else:
+            tell_autograd(numbers)
         if self._weight is not None:
             self._weight.divide([gradient])
         return numbers
@@ -345,24 +349,26 @@ class Attachment:
                 f"expected dense gradients, got sparse ones of {', '.join(self._names[id(each)][0] for each in parameters)}; "
                 "make their layers with sparse=False"
             )
-        # They lie as dense parameters do, of which torch's views, by size alone, know nothing.
-        gradients = [
-            gradient.as_strided(each.shape, each.stride()) if _is_permuted(each) else gradient
-            for each, gradient in zip(parameters, gradients)
-        ]
         if bucket.is_last():
             refuse_unknown(self._inner, self._names)
         finds_unused = getattr(self._model, "find_unused_parameters", self._model is self._inner)  # of a hook alone: unknown
-        for parameter, gradient in zip(parameters, gradients):
+        in_bucket, gradients = gradients, [_in_order(each, gradient) for each, gradient in zip(parameters, gradients)]
+        for parameter, view, gradient in zip(parameters, in_bucket, gradients):
             if finds_unused and parameter.grad is None:
                 gradient.copy_(_absent(parameter))
+            elif finds_unused and gradient.data_ptr() != view.data_ptr() and not view.any():
+                gradient.zero_()  # not used now: it is of a step before
         started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
         started += self._counts_sent
         self._is_partly_sent, self._has_sent = not bucket.is_last(), True
         engine = torch.autograd.Variable._execution_engine
-        if finds_unused:
+        copied = [
+            (parameter, gradient) for parameter, view, gradient in zip(parameters, in_bucket, gradients)
+            if finds_unused or gradient.data_ptr() != view.data_ptr()
+        ]
+        if copied:
             # DDP's own end of backward comes between the two.
-            write = functools.partial(self._write_unused, parameters, gradients)
+            write = functools.partial(self._write, copied)
             engine.queue_callback(lambda: engine.queue_callback(write))
         if bucket.is_last():
             self._counts_sent = []
@@ -377,9 +383,9 @@ class Attachment:
         copies = self._stager.copies(buffer.device) if self._stager.takes(buffer) else Copies()
         return _AllDone(started, take, copies, self._timeout).future()
 
-    def _write_unused(self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]) -> None:
-        """Writes the job's gradients where DDP writes none, as this process has not used the parameter, and others have."""
-        for parameter, gradient in zip(parameters, gradients):
+    def _write(self, results: List[Tuple[torch.nn.Parameter, torch.Tensor]]) -> None:
+        """Writes the job's gradients where DDP writes none, as this process has not used the parameter, or others than these."""
+        for parameter, gradient in results:
             if parameter.grad is None:
                 parameter.grad = None if _is_absent(gradient) else gradient.detach().clone()
             elif parameter.grad.data_ptr() != gradient.data_ptr():
@@ -419,13 +425,22 @@ class Attachment:
         if self._sums is not None:
             self._refuse_sum_of_sums(parameter)
         self._begin_sending(parameter, parameter.grad)
+        if not self._is_in_backward:
+            self._is_in_backward = True
+            torch.autograd.Variable._execution_engine.queue_callback(self._on_backward)
 
     def _begin_sending(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
         gradient = gradient.resolve_conj()
-        # A weight multiplies it, and a result that is written to it counts as one change; what is staged comes later.
-        ours = (self._weight is not None) + (not self._stager.takes(gradient))
-        version = gradient._version + ours
-        self._started[id(parameter)] = _Sending(self._start(parameter, gradient), gradient, version, parameter._version)
+        # By .data, as what is written there counts as no change: a result comes at any time.
+        operation = self._start(parameter, gradient.data)
+        self._started[id(parameter)] = _Sending(operation, gradient, gradient._version, parameter._version)
+
+    def _on_backward(self) -> None:
+        """Takes the counts, at the end of a backward, of gradients in a common buffer, which count each other's changes."""
+        self._is_in_backward = False
+        for each, sending in self._started.items():
+            if sending.gradient._version != sending.version and not _is_alone(sending.gradient):
+                self._started[each] = sending._replace(version=sending.gradient._version)
 
     def _refuse_sum_of_sums(self, parameter: torch.nn.Parameter) -> None:
         """Raises where a backward pass has added to what came, and nothing else: that would be summed once more."""
@@ -461,21 +476,18 @@ class Attachment:
         for sent in self._counts_sent:
             sent.wait(timeout)
         parted = self._difference_after(self._started[id(self._parameters[0])].operation, timeout)
-        changed: List[str] = []
-        stepped: List[str] = []
-        for parameter in self._parameters:
-            _, gradient, version, version_of_parameter = self._started[id(parameter)]
-            if gradient._version != version and _is_alone(gradient):
-                changed.append(self._names[id(parameter)][0])
-            if parameter._version != version_of_parameter:
-                stepped.append(self._names[id(parameter)][0])
+        sent = [(each, self._started[id(each)]) for each in self._parameters]
+        changed = [self._names[id(each)][0] for each, sending in sent if sending.gradient._version != sending.version]
+        stepped = [self._names[id(each)][0] for each, sending in sent if each._version != sending.version_of_parameter]
+        for parameter, (_, gradient, _, _) in sent:
             is_absent = _is_absent(self._take(parameter, gradient))
             # An encoding may have lost the signs.
             is_frozen = not parameter.requires_grad and not gradient.any()
             parameter.grad = None if is_absent or is_frozen else gradient
-            if self._sums is not None:
-                self._sums[id(parameter)] = (gradient, gradient._version)
+        if self._sums is not None:
+            self._sums = {id(each): (sending.gradient, sending.gradient._version) for each, sending in sent}
         self._started.clear()
+        self._is_in_backward = False
         self._counts_sent = []
         if parted is not None:
             raise parted
@@ -483,8 +495,8 @@ class Attachment:
             raise FailedPrecondition(
                 f"{changed[0]}: its gradient was changed between backward() and wait(), while it was on its way, so that sites "
                 f"may have got other numbers ({len(changed)} of {len(self._parameters)} parameters). Call wait() first, and then "
-                "clip, scale, unscale, add noise or zero; where a DistributedDataParallel is inside of what attach() was given, "
-                "give that itself"
+                "clip, scale, unscale, add noise or zero (gradients in one buffer count as one); where a DistributedDataParallel is "
+                "inside of what attach() was given, give that itself"
             )
         if stepped:
             raise FailedPrecondition(
@@ -649,11 +661,19 @@ class Copy:
         raise FailedPrecondition(f"{name}: this is a copy of an attachment, which sends nothing; attach() the copied model")
 
 
-def _is_permuted(tensor: torch.Tensor) -> bool:
-    """Tells whether a tensor's numbers lie in one block, and in another order than by its indices."""
-    if tensor.is_contiguous():
-        return False
-    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) == tensor.numel()
+@torch.no_grad()
+def _in_order(parameter: torch.nn.Parameter, gradient: torch.Tensor) -> torch.Tensor:
+    """Returns a gradient that DDP gives by its size alone with its numbers by their indices: that, or a copy.
+
+    They lie in the order that the parameter had when DDP was made, or made its buckets anew, such as channels_last, which
+    nothing tells. The parameter's own gradient has the same numbers.
+    """
+    own = parameter.grad
+    if parameter.is_contiguous() and parameter.dim() < 4:  # of these torch changes no order
+        return gradient
+    if own is None or own.dtype != gradient.dtype:
+        return torch.empty_like(parameter).copy_(gradient) if own is None else gradient.as_strided(own.shape, own.stride())
+    return own.detach() if own.data_ptr() == gradient.data_ptr() else own.detach().clone()
 
 
 def _absent(parameter: torch.nn.Parameter) -> torch.Tensor:
