@@ -288,7 +288,7 @@ t = torch.zeros(1); dist.reduce_scatter(t, [torch.tensor([i + rank + 0.0]) for i
 objects = [{"lr": 0.1} if rank == 0 else None]; dist.broadcast_object_list(objects, 0); done("objects", objects)
 objects = [None] * size; dist.all_gather_object(objects, f"n{rank}"); done("gathered", objects)
 dist.barrier()
-for call in (lambda: dist.send(t, 0), lambda: dist.all_reduce(torch.ones(1, dtype=torch.int32), op=dist.ReduceOp.BXOR), lambda: dist.new_group([0, 1])):
+for call in (lambda: dist.send(t, (rank + 1) % size), lambda: dist.all_reduce(torch.ones(1, dtype=torch.int32), op=dist.ReduceOp.BXOR), lambda: dist.new_group([0, 1])):
     try: call(); done("refused", "nothing")
     except Exception as error: done("refused", str(error)[:60])
 job.close()
