@@ -21,7 +21,7 @@
 namespace banyan {
 namespace {
 
-constexpr size_t kLongestLine = 1 << 16;
+constexpr size_t kLongestLine = 32 << 20;
 constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
 constexpr int kCannotStart = 127;
 

@@ -75,6 +75,8 @@ StopSignals::~StopSignals() {
 
 void OutliveReaders() { TakeNoNoticeOf(SIGPIPE); }
 
+void OutliveFullFiles() { TakeNoNoticeOf(SIGXFSZ); }
+
 void OutliveLogRotation() {
   TakeNoNoticeOf(SIGUSR1);
   TakeNoNoticeOf(SIGUSR2);

@@ -33,6 +33,8 @@ class StopSignals {
 // From now on writing to a pipe or socket that nobody reads is an error (EPIPE), not the end of the process. Programs
 // that this one starts are not changed.
 void OutliveReaders();
+// Lets a write fail that would make a file larger than the process may (`ulimit -f`), instead of ending the process.
+void OutliveFullFiles();
 
 // From now on SIGUSR1 and SIGUSR2 do nothing: programs that turn logs over send them to whatever they know by its pid,
 // and they would end this process without a word. Programs that this one starts are not changed.

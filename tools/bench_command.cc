@@ -37,6 +37,7 @@ constexpr int64_t kMaxNodes = 64;
 constexpr double kMaxMegabytes = 4000;
 constexpr int64_t kMaxPairs = 1000;
 constexpr int64_t kMaxKeys = 50000;
+constexpr int64_t kMaxGbps = 1000;
 constexpr double kFloatsPerMegabyte = 1e6 / sizeof(float);
 
 int BenchAggregate(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -225,7 +226,6 @@ absl::Status MeasureLoopback(LoopbackBenchmarkOptions options, std::ostream& out
 int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   int64_t nodes = 4;
   int64_t pairs = 10;
-  bool insecure = false;
   LoopbackBenchmarkOptions options;
   CommandLine line(
       "banyan bench loopback",
@@ -241,9 +241,14 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
             "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
             1, 1e9, &options.mbps);
   line.FormerName("rate", "mbps");
-  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &options.secured);
-  line.Switch("insecure", "give them none, as Gloo has none (default)", &insecure);
-  line.Exclude("secured", "insecure");
+  line.Switch("insecure", "no keys and no encryption, as Gloo has none", &options.insecure);
+  line.Integer(
+      "gbps", "N",
+      "instead: how much of a line of so many Gbit/s two nodes send and receive at once, on one processor and\n"
+      "on two",
+      1, kMaxGbps, &options.line_gbps);
+  line.Exclude("gbps", "nodes");
+  line.Exclude("gbps", "pinned");
   line.Switch("pinned", "keep each process on one processor, in turns", &options.pinned);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);

@@ -51,23 +51,23 @@ cpu_set_t OwnProcessors() {
   return processors;
 }
 
-// Keeps the calling thread, and the processes that it starts, on one of its processors.
-class StayOnOne {
+// Keeps the calling thread, and the processes that it starts, on some of its processors.
+class StayOn {
  public:
-  explicit StayOnOne(int rank) : before_(OwnProcessors()) {
-    int to_skip = rank % std::max(1, CPU_COUNT(&before_));
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+  // On `count` of them, after the first `to_skip`.
+  StayOn(int to_skip, int count) : before_(OwnProcessors()) {
+    cpu_set_t some;
+    CPU_ZERO(&some);
+    for (int processor = 0; processor < CPU_SETSIZE && count > 0; ++processor) {
       if (!CPU_ISSET(processor, &before_) || to_skip-- > 0) continue;
-      CPU_SET(processor, &one);
-      break;
+      CPU_SET(processor, &some);
+      --count;
     }
-    (void)sched_setaffinity(0, sizeof(one), &one);
+    (void)sched_setaffinity(0, sizeof(some), &some);
   }
-  StayOnOne(const StayOnOne&) = delete;
-  StayOnOne& operator=(const StayOnOne&) = delete;
-  ~StayOnOne() { (void)sched_setaffinity(0, sizeof(before_), &before_); }
+  StayOn(const StayOn&) = delete;
+  StayOn& operator=(const StayOn&) = delete;
+  ~StayOn() { (void)sched_setaffinity(0, sizeof(before_), &before_); }
 
  private:
   const cpu_set_t before_;
@@ -103,7 +103,7 @@ class LoopbackJob {
     if (absl::Status status = WriteOverlay(); !status.ok()) return status;
     std::vector<std::string> command = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
                                         "--forgetful"};
-    if (options_.secured) command.insert(command.end(), {"--key", KeyOf(kSchedulerKeyOwner)});
+    if (!options_.insecure) command.insert(command.end(), {"--key", KeyOf(kSchedulerKeyOwner)});
     absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler = ChildProcess::Start(
         {.name = "the scheduler", .arguments = std::move(command), .log_path = directory_.File("scheduler.log")});
     if (!scheduler.ok()) return scheduler.status();
@@ -116,10 +116,10 @@ class LoopbackJob {
     return absl::OkStatus();
   }
 
-  // And the keys that it lists, if there are to be any.
+  // And the keys that it lists.
   absl::Status WriteOverlay() const {
     const std::string overlay = MakeOverlay(options_.nodes, options_.mbps, ports_);
-    if (!options_.secured) return directory_.Write("overlay.yaml", overlay);
+    if (options_.insecure) return directory_.Write("overlay.yaml", overlay);
     return MakeJobKeys(overlay, "overlay.yaml", directory_.path()).status();
   }
 
@@ -127,15 +127,16 @@ class LoopbackJob {
 
   absl::StatusOr<std::unique_ptr<ChildProcess>> StartPeer(int rank) const {
     const std::string name = absl::StrCat("n", rank + 1);
-    std::optional<StayOnOne> stays;
-    if (options_.pinned) stays.emplace(rank);
+    const cpu_set_t own = OwnProcessors();
+    std::optional<StayOn> stays;
+    if (options_.pinned) stays.emplace(rank % std::max(1, CPU_COUNT(&own)), 1);
     return ChildProcess::Start(
         {.name = absl::StrCat("node ", name),
          .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
                        absl::StrCat(options_.nodes),
                        absl::StrCat(std::llround(options_.megabytes * kFloatsPerMessageMegabyte)),
                        absl::StrCat(options_.keys), absl::StrCat(options_.pairs), options_.group ? "group" : "apart",
-                       options_.secured ? KeyOf(name) : ""},
+                       options_.insecure ? "" : KeyOf(name)},
          .log_path = directory_.File(absl::StrCat(name, ".log")),
          .capture_output = true});
   }
@@ -178,16 +179,17 @@ void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, 
         "\"gloo_seconds_p50\":%.6f,\"ratio_p50\":%.4f,\"banyan_gbps_per_core\":%.3f,\"gloo_gbps_per_core\":%.3f,"
         "\"pairs\":%s}\n",
         options.nodes, options.megabytes, options.keys, options.group ? "true" : "false",
-        options.secured ? "true" : "false", processors, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
+        options.insecure ? "false" : "true", processors, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
         per_core(summary.banyan_seconds), per_core(summary.gloo_seconds), FormatPairs(pairs));
     return;
   }
   out << absl::StreamFormat(
       "loopback: nodes=%d mbytes=%g keys=%d%s%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n"
       "gbps_per_core of %d: banyan=%.1f gloo_ring=%.1f\n",
-      options.nodes, options.megabytes, options.keys, options.group ? " group" : "", options.secured ? " secured" : "",
-      pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio, processors,
-      per_core(summary.banyan_seconds), per_core(summary.gloo_seconds));
+      options.nodes, options.megabytes, options.keys, options.group ? " group" : "",
+      options.insecure ? " insecure" : "", pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3,
+      summary.gloo_seconds * 1e3, summary.ratio, processors, per_core(summary.banyan_seconds),
+      per_core(summary.gloo_seconds));
 }
 
 }  // namespace
@@ -197,14 +199,50 @@ double GbpsPerCore(int nodes, double megabytes, double seconds, int processors) 
   return 2 * (nodes - 1) * megabytes * kGigabitsPerMegabyte / seconds / processors;
 }
 
-absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out) {
+namespace {
+
+absl::StatusOr<LoopbackPairs> Measure(const LoopbackBenchmarkOptions& options) {
   absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-bench");
   if (!directory.ok()) return directory.status();
   absl::StatusOr<PortReservation> ports = PortReservation::Take(options.nodes + 1);
   if (!ports.ok()) return ports.status();
   absl::StatusOr<std::vector<LoopbackPairs>> times = LoopbackJob(options, **directory, *ports).Run();
   if (!times.ok()) return times.status();
-  Print(options, Slowest(*times), out);
+  return Slowest(*times);
+}
+
+absl::Status MeasureBesideLine(LoopbackBenchmarkOptions options, std::ostream& out) {
+  options.nodes = 2;
+  const cpu_set_t own = OwnProcessors();
+  for (int processors = 1; processors <= std::min(2, CPU_COUNT(&own)); ++processors) {
+    const StayOn some(0, processors);
+    const absl::StatusOr<LoopbackPairs> times = Measure(options);
+    if (!times.ok()) return times.status();
+    const LoopbackSummary summary = Summarize(*times);
+    const double banyan_gbps = GbpsEachWay(options.megabytes, summary.banyan_seconds);
+    const double gloo_gbps = GbpsEachWay(options.megabytes, summary.gloo_seconds);
+    if (options.json) {
+      out << absl::StreamFormat(
+          "{\"line_gbps\":%d,\"processors\":%d,\"secured\":%s,\"banyan_gbps_each_way\":%.3f,"
+          "\"gloo_gbps_each_way\":%.3f}\n",
+          options.line_gbps, processors, options.insecure ? "false" : "true", banyan_gbps, gloo_gbps);
+    } else {
+      out << absl::StreamFormat(
+          "loopback: line_gbps=%d processors=%d%s banyan_gbps_each_way=%.1f (%.0f%% of the line) gloo_ring=%.1f\n",
+          options.line_gbps, processors, options.insecure ? " insecure" : "", banyan_gbps,
+          100 * banyan_gbps / options.line_gbps, gloo_gbps);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out) {
+  if (options.line_gbps > 0) return MeasureBesideLine(options, out);
+  const absl::StatusOr<LoopbackPairs> times = Measure(options);
+  if (!times.ok()) return times.status();
+  Print(options, *times, out);
   return absl::OkStatus();
 }
 

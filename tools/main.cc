@@ -66,6 +66,7 @@ bool RunsDaemon(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   banyan::OpenStandardStreams();
   banyan::OutliveReaders();
+  banyan::OutliveFullFiles();
   banyan::OutliveLogRotation();
   banyan::RaiseDescriptorLimit();
   UseOneThreadForAlgebra();

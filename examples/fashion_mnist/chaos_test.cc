@@ -175,5 +175,34 @@ TEST_F(ChaosTest, CutLinksAreHealed) {
   EndDemo();
 }
 
+TEST_F(ChaosTest, AScheduleIsFollowedWhileReplicasTrainByThemselves) {
+  const absl::Status possible = TryToEmulate();
+  if (IsForbidden(possible)) GTEST_SKIP() << possible.message();
+  ASSERT_TRUE(possible.ok()) << possible;
+  const std::string schedule = absl::StrCat(::testing::TempDir(), "/faults.yaml");
+  std::ofstream(schedule) << "faults:\n"
+                             "  - {at: 1s, fault: slow_link, sites: [n1, n2], rate: 20Mbit/s, for: 2s}\n"
+                             "  - {at: 2s, fault: kill_node, sites: [n3]}\n"
+                             "  - {at: 6s, fault: partition, sites: [n1], for: 1s}\n"
+                             "  - {at: 10s, fault: fill_disk, for: 1s}\n";
+  std::vector<std::string> demo = SmallDemo("schedule", "wan", ", mbps: 100, delay_ms: 1", "400");
+  demo.insert(demo.end(), {"--local-steps", "5"});
+  StartBoth(std::move(demo), {"--schedule", schedule, "--undisturbed-for", "3s"});
+  AwaitChaos();
+  EXPECT_EQ(chaos_->failure(), "") << chaos_->LogTail(50);
+  for (const char* kind : {"slow_link", "kill_node", "partition", "fill_disk"}) {
+    EXPECT_EQ(FaultsOf(kind), 1u) << kind << chaos_->LogTail(50);
+  }
+  EXPECT_THAT(chaos_->LogTail(50),
+              AllOf(HasSubstr(": slows n1 - n2 down for 2s"), HasSubstr(": kills node n3"),
+                    HasSubstr(": cuts n1 off from all others for 1s"), HasSubstr(": gives n1 - n2 its rate again")));
+  ExpectSurvived("kill_node");
+  EXPECT_GT(outcome_["participation"].as<double>(), 0.5);
+  EXPECT_TRUE(outcome_["replicas_are_equal"].as<bool>());
+  ASSERT_TRUE(demo_->WaitUntilEnded(kDemoPatience));
+  EXPECT_EQ(demo_->failure(), "") << demo_->LogTail(50);
+  EXPECT_THAT(demo_->TakeLines(), Contains(HasSubstr("replicas=identical")));
+}
+
 }  // namespace
 }  // namespace banyan

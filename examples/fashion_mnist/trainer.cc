@@ -1,5 +1,6 @@
 // The training process of one worker: see trainer_options.h for its arguments.
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -17,6 +18,8 @@
 #include "examples/fashion_mnist/trainer_options.h"
 #include "examples/fashion_mnist/training_loop.h"
 #include "examples/fashion_mnist/worker_training.h"
+#include "posix/steady_clock.h"
+#include "runtime/local_updates/local_updates.h"
 #include "runtime/session/session.h"
 #include "tools/reports/training_progress.h"
 
@@ -73,6 +76,54 @@ absl::StatusOr<TrainingResult> MakeResult(const TrainerOptions& options, int64_t
   return result;
 }
 
+// Trains by local updates (DiLoCo): so many steps alone, then one round with all others.
+class LocalTraining {
+ public:
+  LocalTraining(const TrainerOptions& options, Session& session, Classifier& classifier)
+      : options_(options), session_(session), classifier_(classifier) {}
+
+  // Begins together with the others, or where they are. Returns how many rounds they have done.
+  absl::StatusOr<int64_t> Begin() {
+    std::vector<ModelTensor> model;
+    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+      model.push_back({parameter.name, parameter.values});
+    }
+    auto updates = LocalUpdates::Begin(session_, {std::move(model)}, DiLoCo(options_.local_steps));
+    if (!updates.ok()) return updates.status();
+    updates_ = *std::move(updates);
+    if (absl::Status status = session_.ShareState(updates_->StateParts()); !status.ok()) return status;
+    const absl::StatusOr<uint64_t> done = session_.FetchState();
+    if (absl::IsNotFound(done.status())) return 0;
+    if (!done.ok()) return done.status();
+    updates_->Load();
+    round_ = static_cast<int64_t>(*done);
+    return round_;
+  }
+
+  absl::StatusOr<RoundProgress> TrainRound(const ImageSet& shard, BatchOrder& order) {
+    RoundProgress result;
+    result.rank = static_cast<int>(options_.rank);
+    result.round = ++round_;
+    for (int64_t step = 0; step < options_.local_steps; ++step) {
+      result.loss = classifier_.ComputeGradients(MakeBatch(shard, order.Next()), [](size_t) {});
+      classifier_.ApplyGradients();
+      result.pushed_at = SteadyNow();
+      if (absl::Status status = updates_->Step(); !status.ok()) return status;
+    }
+    result.pulled_at = SteadyNow();
+    session_.ReportLoss(static_cast<uint64_t>(round_), result.loss);
+    const absl::Status passed = session_.PassBoundary(static_cast<uint64_t>(round_));
+    return passed.ok() ? absl::StatusOr<RoundProgress>(result) : passed;
+  }
+
+ private:
+  const TrainerOptions& options_;
+  Session& session_;
+  Classifier& classifier_;
+  std::unique_ptr<LocalUpdates> updates_;
+  int64_t round_ = 0;
+};
+
 absl::Status Train(const TrainerOptions& options) {
   absl::StatusOr<ImageSet> shard = LoadShard(options);
   if (!shard.ok()) return shard.status();
@@ -90,17 +141,23 @@ absl::Status Train(const TrainerOptions& options) {
   using Stepper = TrainingLoop::Stepper;
   const Stepper stepper = options.optimizer == "node-adam" ? Stepper::kNodes : Stepper::kReplica;
   TrainingLoop loop(**session, classifier, static_cast<int>(options.rank), momentum, stepper);
-  if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
+  LocalTraining local(options, **session, classifier);
+  const bool is_local = options.local_steps > 0;
+  if (!is_local) {
+    if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
+  }
   BatchOrder order(shard->size(), options.batch, seed);
-  const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;
-  const absl::StatusOr<int64_t> done = loop.JoinTraining();
+  const int64_t batches = std::max<int64_t>(1, options.local_steps);  // in a round
+  const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() / batches : options.rounds;
+  const absl::StatusOr<int64_t> done = is_local ? local.Begin() : loop.JoinTraining();
   if (!done.ok()) return done.status();
   if (*done > 0) std::cerr << absl::StreamFormat("goes on after round %d\n", *done);
   // This worker's own images, in the order in which it would have seen them.
-  order.Skip(*done);
+  order.Skip(*done * batches);
   for (int64_t i = *done; i < rounds; ++i) {
     classifier.SetLearningRate(options.learning_rate * LearningRatePart(i, rounds));
-    const absl::StatusOr<RoundProgress> round = loop.TrainRound(MakeBatch(*shard, order.Next()));
+    const absl::StatusOr<RoundProgress> round =
+        is_local ? local.TrainRound(*shard, order) : loop.TrainRound(MakeBatch(*shard, order.Next()));
     if (!round.ok()) return round.status();
     ShowRound(options, *round);
   }

@@ -29,6 +29,9 @@ CommandLine MakeCommandLine(TrainerOptions& options) {
   line.Integer("world", "N", "training processes in all (default 1)", 1, kMaxWorld, &options.world);
   line.Integer("rounds", "N", "steps (default 600)", 1, kMaxRounds, &options.rounds);
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
+  line.Integer("local-steps", "N",
+               "train so many steps alone in each round (DiLoCo), instead of one with all others' gradients", 1,
+               kMaxRounds, &options.local_steps);
   line.Integer("batch", "N", "images per step (default 32)", 1, kMaxBatch, &options.batch);
   line.Integer("seed", "N", "of first values and order of images (default 1)", 0, kMaxRounds, &options.seed);
   line.Choice("optimizer", {"sgd", "momentum", "adam", "node-adam"},

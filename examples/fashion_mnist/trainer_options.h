@@ -13,12 +13,13 @@
 namespace banyan {
 
 struct TrainerOptions {
-  std::string node;      // the node's worker socket, unix:/path
-  int64_t worker = 0;    // among those of the node
-  int64_t rank = 0;      // among all of the job
-  int64_t world = 1;     // how many there are in all
-  int64_t rounds = 600;  // steps
-  int64_t epochs = 0;    // when not 0, instead of rounds: how often to go over the images
+  std::string node;         // the node's worker socket, unix:/path
+  int64_t worker = 0;       // among those of the node
+  int64_t rank = 0;         // among all of the job
+  int64_t world = 1;        // how many there are in all
+  int64_t rounds = 600;     // steps, or groups of local steps
+  int64_t local_steps = 0;  // between two rounds; 0: each step is one
+  int64_t epochs = 0;       // when not 0, instead of rounds: how often to go over the images
   int64_t batch = 32;
   int64_t seed = 1;
   std::string optimizer = "adam";

@@ -18,6 +18,7 @@
 #include "core/quantity.h"
 #include "posix/steady_clock.h"
 #include "posix/stop_signals.h"
+#include "runtime/records/durable_file.h"
 #include "tools/chaos/chaos_job.h"
 #include "tools/chaos/chaos_plan.h"
 #include "tools/chaos/chaos_report.h"
@@ -33,7 +34,7 @@ namespace {
 enum class CutDirections : uint8_t { kEither, kBoth, kOne };
 
 struct ChaosOptions {
-  std::vector<ChaosInterval> intervals;
+  std::vector<PlannedFault> faults;
   absl::Duration stop_for;
   absl::Duration cut_for;
   CutDirections cut_directions = CutDirections::kEither;  // kEither: drawn for each cut
@@ -56,7 +57,7 @@ class ChaosRun {
         job_(job),
         signals_(signals),
         out_(out),
-        plan_(options.intervals, options.seed),
+        plan_(options.faults, options.seed),
         tail_(options.progress_path) {}
 
   ChaosOutcome Run() {
@@ -97,16 +98,18 @@ class ChaosRun {
     while (!Ended() && SteadyNow() < end) Wait();
   }
 
-  // Until whoever was hit contributes again, if it does so in time.
+  // Until whoever was hit contributes again, if it does so in time; after the training, until all have told.
   void Settle() {
     const Timestamp end = SteadyNow() + kSettleTime;
     const auto is_settled = [this] {
+      if (watch_.is_training_over()) return watch_.are_all_over();
       const ChaosFigures figures =
           watch_.Measure({periods_.start, periods_.first_fault, periods_.last_fault, SteadyNow()});
       return std::all_of(figures.costs.begin(), figures.costs.end(),
                          [](const ChaosCost& cost) { return cost.stalled + cost.not_back == 0; });
     };
-    while (!Ended() && SteadyNow() < end && !is_settled()) Wait();
+    const auto goes_on = [this] { return !signals_.received() && (job_.is_running() || watch_.is_training_over()); };
+    while (goes_on() && SteadyNow() < end && !is_settled()) Wait();
   }
 
   void NoteNodes() {
@@ -121,36 +124,72 @@ class ChaosRun {
          << std::endl;
   }
 
-  void DoFault(ChaosKind kind) {
+  void DoFault(const PlannedFault& planned) {
     NoteNodes();
-    if (kind == ChaosKind::kCutLink) return CutLink();
-    std::vector<ProcessRecord> candidates = job_.FindProcesses(*InfoOf(kind).process);
+    if (planned.kind == ChaosKind::kPartition) return CutOff(planned);
+    if (!InfoOf(planned.kind).process.has_value()) return HitLink(planned);
+    std::vector<ProcessRecord> candidates = job_.FindProcesses(*InfoOf(planned.kind).process);
     // Of nodes one is spared, so that somebody survives.
-    if (InfoOf(kind).process == ProcessKind::kNode && candidates.size() < 2) candidates.clear();
-    if (candidates.empty()) return Say(absl::StrCat("no process for ", InfoOf(kind).name));
-    ChaosFault fault = {.kind = kind, .at = SteadyNow()};
-    if (kind == ChaosKind::kStopNode) fault.lasts = options_.stop_for;
+    if (InfoOf(planned.kind).process == ProcessKind::kNode && candidates.size() < 2) candidates.clear();
+    if (!planned.sites.empty()) {
+      std::erase_if(candidates, [&](const ProcessRecord& process) { return process.node != planned.sites[0]; });
+    }
+    if (candidates.empty()) {
+      return Say(absl::StrCat("no process for ", InfoOf(planned.kind).name, " ", absl::StrJoin(planned.sites, ", ")));
+    }
+    ChaosFault fault = MakeFault(planned);
     const absl::Status status = job_.Hit(candidates[plan_.Draw(candidates.size())], fault);
     Note(fault, status);
   }
 
-  void CutLink() {
+  ChaosFault MakeFault(const PlannedFault& planned) const {
+    ChaosFault fault = {.kind = planned.kind, .rate_bps = planned.rate_bps, .at = SteadyNow(), .lasts = planned.lasts};
+    if (fault.lasts == absl::ZeroDuration() && *InfoOf(planned.kind).undoes != '\0') {
+      fault.lasts = planned.kind == ChaosKind::kStopNode ? options_.stop_for : options_.cut_for;
+    }
+    return fault;
+  }
+
+  // Cuts a link or slows it down.
+  void HitLink(const PlannedFault& planned) {
     const absl::StatusOr<std::vector<ChaosLink>> found = job_.FindLinks();
-    if (!found.ok()) return Say(absl::StrCat("no cut: ", found.status().message()));
-    if (found->empty()) return Say("no link for a cut");
-    const ChaosLink link = (*found)[plan_.Draw(found->size())];
+    if (!found.ok()) return Say(absl::StrCat("no fault: ", found.status().message()));
+    if (found->empty()) return Say(absl::StrCat("no link for ", InfoOf(planned.kind).name));
+    const ChaosLink link =
+        planned.sites.empty() ? (*found)[plan_.Draw(found->size())] : ChaosLink{planned.sites[0], planned.sites[1]};
     const ChaosLink back = {link.second, link.first};
     const bool can_be_both = std::find(found->begin(), found->end(), back) != found->end();
     // Drawn in any case, so that what follows does not depend on the option.
     const bool drawn_both = plan_.Draw(2) == 0;
-    const bool is_both = can_be_both && options_.cut_directions != CutDirections::kOne &&
-                         (options_.cut_directions == CutDirections::kBoth || drawn_both);
-    ChaosFault fault = {.kind = ChaosKind::kCutLink,
-                        .target = absl::StrCat(link.first, is_both ? " - " : " > ", link.second),
-                        .links = {link},
-                        .at = SteadyNow(),
-                        .lasts = options_.cut_for};
+    const bool is_wanted =
+        planned.sites.empty() ? options_.cut_directions == CutDirections::kBoth || drawn_both : !planned.one_way;
+    const bool is_both = can_be_both && options_.cut_directions != CutDirections::kOne && is_wanted;
+    ChaosFault fault = MakeFault(planned);
+    fault.target = absl::StrCat(link.first, is_both ? " - " : " > ", link.second);
+    fault.links = {link};
     if (is_both) fault.links.push_back(back);
+    Note(fault, job_.HitLinks(fault));
+  }
+
+  // Cuts all links between some sites and all others.
+  void CutOff(const PlannedFault& planned) {
+    const absl::StatusOr<std::vector<ChaosLink>> found = job_.FindLinks();
+    if (!found.ok()) return Say(absl::StrCat("no partition: ", found.status().message()));
+    ChaosFault fault = MakeFault(planned);
+    fault.sites = planned.sites;
+    if (fault.sites.empty()) {
+      const std::vector<ProcessRecord> nodes = job_.FindProcesses(ProcessKind::kNode);
+      if (nodes.size() < 2) return Say("no site for a partition");
+      fault.sites = {nodes[plan_.Draw(nodes.size())].node};
+    }
+    const auto is_off = [&fault](const std::string& site) {
+      return std::find(fault.sites.begin(), fault.sites.end(), site) != fault.sites.end();
+    };
+    for (const ChaosLink& link : *found) {
+      if (is_off(link.first) != is_off(link.second)) fault.links.push_back(link);
+    }
+    fault.target = absl::StrJoin(fault.sites, ", ");
+    if (fault.links.empty()) return Say(absl::StrCat("no link between ", fault.target, " and others"));
     Note(fault, job_.HitLinks(fault));
   }
 
@@ -184,18 +223,14 @@ class ChaosRun {
   ChaosPeriods periods_;
 };
 
-bool Has(const ChaosOptions& options, ChaosKind kind) {
-  return std::any_of(options.intervals.begin(), options.intervals.end(),
-                     [kind](const ChaosInterval& interval) { return interval.kind == kind; });
-}
-
 // Processes may come later; links do not.
 absl::Status CheckJob(const ChaosOptions& options, const ChaosJob& job) {
-  if (!Has(options, ChaosKind::kCutLink)) return absl::OkStatus();
+  const auto needs_links = [](const PlannedFault& fault) { return !InfoOf(fault.kind).process.has_value(); };
+  if (std::none_of(options.faults.begin(), options.faults.end(), needs_links)) return absl::OkStatus();
   if (!job.is_on_wan()) {
     return absl::FailedPreconditionError(
-        "cuts need the links of the emulated WAN, and this job runs over loopback; leave out --cut-every, or start the "
-        "job by 'banyan demo --network wan'");
+        "faults of links need the emulated WAN, and this job runs over loopback; leave them out, or start the job by "
+        "'banyan demo --network wan'");
   }
   return job.FindLinks().status();
 }
@@ -216,6 +251,7 @@ constexpr char kEither[] = "either";
 struct ChaosFlags {
   std::string directory;  // empty: the one job that runs
   ChaosOptions options;
+  std::string schedule_path;
   std::optional<absl::Duration> stop_for;
   std::string cut = kEither;
   int64_t seed = 1;
@@ -235,9 +271,9 @@ absl::Status ReadDuration(absl::string_view text, absl::Duration& duration) {
 
 void AddEvery(const std::string& name, ChaosKind kind, CommandLine& line, ChaosFlags& flags) {
   line.Custom(name, "TIME", InfoOf(kind).help, [&flags, kind](absl::string_view text) {
-    ChaosInterval interval = {kind, absl::ZeroDuration()};
-    const absl::Status status = ReadDuration(text, interval.every);
-    if (status.ok()) flags.options.intervals.push_back(interval);
+    PlannedFault fault = {.kind = kind};
+    const absl::Status status = ReadDuration(text, fault.every);
+    if (status.ok()) flags.options.faults.push_back(std::move(fault));
     return status;
   });
 }
@@ -257,6 +293,7 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
       "banyan chaos --kill-every 15s --stop-every 60s --cut-every 60s --for 10m");
   line.OptionalPositional("DIRECTORY", "of the job, needed where several run: a demo's in /tmp, an emulated WAN's own",
                           &flags.directory);
+  line.Text("schedule", "FILE", "faults at times of their own, as well (docs/recovery.md)", &flags.schedule_path);
   AddEvery("kill-every", ChaosKind::kKillNode, line, flags);
   AddEvery("stop-every", ChaosKind::kStopNode, line, flags);
   line.Custom("stop-for", "TIME", "how long a node is stopped (default: three times the silence that a job bears)",
@@ -308,6 +345,13 @@ absl::StatusOr<ChaosOutcome> FindAndBreak(const ChaosFlags& flags, std::ostream&
                                                : CutDirections::kEither;
   options.seed = static_cast<uint64_t>(flags.seed);
   if (options.progress_path.empty()) options.progress_path = running->progress_path;
+  if (!flags.schedule_path.empty()) {
+    const absl::StatusOr<std::string> text = ReadFile(flags.schedule_path);
+    if (!text.ok()) return text.status();
+    absl::StatusOr<std::vector<PlannedFault>> faults = ReadChaosSchedule(*text, flags.schedule_path);
+    if (!faults.ok()) return faults.status();
+    options.faults.insert(options.faults.end(), faults->begin(), faults->end());
+  }
   ChaosJob job(*running);
   return RunChaos(options, job, signals, err);
 }
@@ -320,8 +364,8 @@ int ChaosCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   flags.options.undisturbed_for = absl::Seconds(20);
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.options.intervals.empty()) {
-    return line.UsageError("expected at least one kind of fault, such as --kill-every 15s", err);
+  if (flags.options.faults.empty() && flags.schedule_path.empty()) {
+    return line.UsageError("expected at least one kind of fault, such as --kill-every 15s, or a --schedule", err);
   }
   const absl::StatusOr<ChaosOutcome> outcome = FindAndBreak(flags, err);
   if (!outcome.ok()) return line.Failure(outcome.status(), err);

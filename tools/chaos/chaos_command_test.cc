@@ -38,7 +38,7 @@ TEST_F(ChaosCommandTest, WhereNoJobRunsItSaysSo) {
 
 TEST_F(ChaosCommandTest, CutsNeedAnEmulatedWan) {
   EXPECT_EQ(Run({MakeJob(), "--cut-every", "1s"}), 1);
-  EXPECT_THAT(err_.str(), HasSubstr("cuts need the links of the emulated WAN"));
+  EXPECT_THAT(err_.str(), HasSubstr("faults of links need the emulated WAN"));
 }
 
 TEST_F(ChaosCommandTest, WithoutProcessesItHasNothingToBreak) {

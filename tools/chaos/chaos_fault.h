@@ -18,7 +18,17 @@
 namespace banyan {
 
 // Its numbers go into what is drawn from a seed.
-enum class ChaosKind : uint8_t { kKillNode, kStopNode, kCutLink, kKillWorker, kKillScheduler, kShareLink };
+enum class ChaosKind : uint8_t {
+  kKillNode,
+  kStopNode,
+  kCutLink,
+  kKillWorker,
+  kKillScheduler,
+  kShareLink,
+  kPartition,
+  kSlowLink,
+  kFillDisk
+};
 
 // Texts take the target ($0) and how long it lasts ($1).
 struct ChaosKindInfo {
@@ -45,7 +55,14 @@ inline constexpr ChaosKindInfo kChaosKinds[] = {
     {ChaosKind::kKillScheduler, "kill_scheduler", "kill the scheduler", "", ProcessKind::kScheduler, "kills $0", "", "",
      "kill$0 of the scheduler"},
     {ChaosKind::kShareLink, "share_link", "", "traffic", std::nullopt, "shares $0 for $1",
-     "others take 0.7 of $0 for $1", "frees $0", "link$0 shared"}};
+     "others take 0.7 of $0 for $1", "frees $0", "link$0 shared"},
+    {ChaosKind::kPartition, "partition", "cut random sites off from all others, and heal that later", "", std::nullopt,
+     "cuts $0 off from all others for $1", "", "joins $0 to the others again", "partition$0"},
+    {ChaosKind::kSlowLink, "slow_link", "slow a random link of the emulated WAN down to a tenth, and speed it up later",
+     "", std::nullopt, "slows $0 down for $1", "", "gives $0 its rate again", "link$0 slowed down"},
+    {ChaosKind::kFillDisk, "fill_disk", "let no file of the scheduler grow, as on a full disk", "",
+     ProcessKind::kScheduler, "lets no file of $0 grow for $1", "", "lets files of $0 grow again",
+     "time$0 that the scheduler's disk was full"}};
 
 constexpr const ChaosKindInfo& InfoOf(ChaosKind kind) { return kChaosKinds[static_cast<size_t>(kind)]; }
 
@@ -54,10 +71,12 @@ using ChaosLink = std::pair<std::string, std::string>;
 
 struct ChaosFault {
   ChaosKind kind = ChaosKind::kKillNode;
-  std::string target = {};            // "node n3", "n1 > n2", "n1 - n2" for both directions
-  std::string node = {};              // whose data centre it hits; empty for links and the scheduler
-  std::optional<int> rank = {};       // of the training process, when it alone is hit
-  std::vector<ChaosLink> links = {};  // that are cut or shared
+  std::string target = {};              // "node n3", "n1 > n2", "n1 - n2" for both directions
+  std::string node = {};                // whose data centre it hits; empty for links and the scheduler
+  std::vector<std::string> sites = {};  // that a partition cuts off
+  std::optional<int> rank = {};         // of the training process, when it alone is hit
+  std::vector<ChaosLink> links = {};    // that are cut, shared or slowed down
+  double rate_bps = 0;                  // of a link that is slowed down; 0: a tenth of what it had
   Timestamp at = {};
   absl::Duration lasts = {};  // until it is undone; 0 when nothing is
 };

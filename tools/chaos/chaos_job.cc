@@ -1,6 +1,7 @@
 #include "tools/chaos/chaos_job.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "core/units.h"
 #include "posix/steady_clock.h"
 
 namespace banyan {
@@ -43,6 +45,18 @@ absl::Status SendSignal(const FileDescriptor& process, int signal, const std::st
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot send signal ", signal, " to ", name));
 }
 
+// As on a full disk, or with room again.
+absl::Status LimitFiles(pid_t process, bool is_full, const std::string& name) {
+  rlimit limit = {};
+  if (prlimit(process, RLIMIT_FSIZE, nullptr, &limit) == 0) {
+    limit.rlim_cur = is_full ? 0 : limit.rlim_max;
+    if (prlimit(process, RLIMIT_FSIZE, &limit, nullptr) == 0) return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot limit the files of ", name));
+}
+
+// What is left of a link's rate that is slowed down, unless a rate is named.
+constexpr double kSlowPart = 0.1;
 // Others' part of a shared link's present rate: what is left to the job is less than a third.
 constexpr double kTrafficShare = 0.7;
 // Whoever cannot send says so within this time.
@@ -105,6 +119,11 @@ absl::Status ChaosJob::Hit(const ProcessRecord& process, ChaosFault& fault) {
   if (process.kind == ProcessKind::kTraining) fault.rank = process.rank;
   absl::StatusOr<FileDescriptor> opened = OpenProcess(process);
   if (!opened.ok()) return opened.status();
+  if (fault.kind == ChaosKind::kFillDisk) {
+    const absl::Status status = LimitFiles(process.pid, /*is_full=*/true, process.name);
+    if (status.ok()) under_way_.push_back({.fault = fault, .filled = process.pid});
+    return status;
+  }
   const bool is_stop = fault.kind == ChaosKind::kStopNode;
   const absl::Status status = SendSignal(*opened, is_stop ? SIGSTOP : SIGKILL, process.name);
   if (status.ok() && is_stop) under_way_.push_back({.fault = fault, .stopped = *std::move(opened)});
@@ -113,8 +132,12 @@ absl::Status ChaosJob::Hit(const ProcessRecord& process, ChaosFault& fault) {
 
 absl::Status ChaosJob::HitLinks(const ChaosFault& fault) {
   UnderWay next = {.fault = fault};
-  if (fault.kind == ChaosKind::kCutLink) {
+  if (fault.kind == ChaosKind::kCutLink || fault.kind == ChaosKind::kPartition) {
     if (absl::Status status = Cut(fault.links); !status.ok()) return status;
+  } else if (fault.kind == ChaosKind::kSlowLink) {
+    absl::StatusOr<std::vector<double>> former = SlowDown(fault);
+    if (!former.ok()) return former.status();
+    next.former_bps = *std::move(former);
   } else {
     absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> senders = Share(fault);
     if (!senders.ok()) return senders.status();
@@ -136,6 +159,25 @@ absl::Status ChaosJob::Cut(const std::vector<ChaosLink>& links) const {
     return status;
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<double>> ChaosJob::SlowDown(const ChaosFault& fault) const {
+  const absl::StatusOr<WanStatus> wan = wan_.Status();
+  if (!wan.ok()) return wan.status();
+  std::vector<double> former;
+  for (const auto& [from, to] : fault.links) {
+    const WanStatus::Link* const link = wan->FindLink(from, to);
+    if (link == nullptr) return absl::NotFoundError(absl::StrCat("there is no link from ", from, " to ", to));
+    former.push_back(link->mbps * kBitsPerMegabit);
+    const double rate_bps = fault.rate_bps > 0 ? fault.rate_bps : kSlowPart * former.back();
+    if (const absl::Status status = wan_.SetRate(from, to, rate_bps); !status.ok()) {
+      for (size_t i = 0; i + 1 < former.size(); ++i) {
+        wan_.SetRate(fault.links[i].first, fault.links[i].second, former[i]).IgnoreError();
+      }
+      return status;
+    }
+  }
+  return former;
 }
 
 absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> ChaosJob::Share(const ChaosFault& fault) const {
@@ -171,9 +213,14 @@ std::vector<std::string> ChaosJob::UndoDue(Timestamp now) {
     if (fault.at + fault.lasts > now) return false;
     said.push_back(DescribeFault(InfoOf(fault.kind).undoes, fault));
     if (hit.stopped.valid()) SendSignal(hit.stopped, SIGCONT, fault.target).IgnoreError();
-    if (fault.kind != ChaosKind::kCutLink) return true;
-    for (const auto& [from, to] : fault.links) {
-      if (const absl::Status status = wan_.Heal(from, to); !status.ok()) said.emplace_back(status.message());
+    if (hit.filled != 0) LimitFiles(hit.filled, /*is_full=*/false, fault.target).IgnoreError();
+    const bool is_cut = fault.kind == ChaosKind::kCutLink || fault.kind == ChaosKind::kPartition;
+    for (size_t i = 0; i < fault.links.size(); ++i) {
+      const auto& [from, to] = fault.links[i];
+      absl::Status status;
+      if (is_cut) status = wan_.Heal(from, to);
+      if (!hit.former_bps.empty()) status = wan_.SetRate(from, to, hit.former_bps[i]);
+      if (!status.ok()) said.emplace_back(status.message());
     }
     return true;
   });

@@ -64,10 +64,10 @@ class ChaosJob {
   // Returns the links that are not cut. FAILED_PRECONDITION or UNAVAILABLE when the emulated WAN does not answer.
   absl::StatusOr<std::vector<ChaosLink>> FindLinks() const;
 
-  // Kills or stops the process, which the fault then names. NOT_FOUND when it has ended meanwhile.
+  // Kills or stops the process, or fills its disk; the fault then names it. NOT_FOUND when it has ended meanwhile.
   absl::Status Hit(const ProcessRecord& process, ChaosFault& fault);
-  // Cuts the fault's links or sends others' traffic over them: all of them or, with the error of the first for which
-  // this failed, none. The same fault that is under way already lasts until this one is over.
+  // Cuts the fault's links, slows them down or sends others' traffic over them: all of them or, with the error of the
+  // first for which this failed, none. The same fault that is under way already lasts until this one is over.
   absl::Status HitLinks(const ChaosFault& fault);
 
   // Undoes what is due, and says what was undone and what could not be.
@@ -79,10 +79,14 @@ class ChaosJob {
   struct UnderWay {
     ChaosFault fault;
     FileDescriptor stopped = {};                              // the process
+    pid_t filled = 0;                                         // the process whose disk is full
     std::vector<std::unique_ptr<ChildProcess>> senders = {};  // of traffic
+    std::vector<double> former_bps = {};                      // of the links, where they are slowed down
   };
 
   absl::Status Cut(const std::vector<ChaosLink>& links) const;
+  // Returns the rates that the links had.
+  absl::StatusOr<std::vector<double>> SlowDown(const ChaosFault& fault) const;
   absl::StatusOr<std::vector<std::unique_ptr<ChildProcess>>> Share(const ChaosFault& fault) const;
 
   const RunningJob job_;

@@ -111,6 +111,14 @@ std::string FormatOutcome(const ChaosOutcome& outcome) {
     }
     absl::StrAppend(&text, "\n");
   }
+  if (figures.participation.has_value()) {
+    absl::StrAppendFormat(&text, "participation: %.3f of those alive; the least, %s: %.3f\n", *figures.participation,
+                          figures.least_node, *figures.least_participation);
+  }
+  if (figures.goodput.has_value()) absl::StrAppendFormat(&text, "goodput: %.3f\n", *figures.goodput);
+  if (figures.replicas_are_equal.has_value()) {
+    absl::StrAppend(&text, *figures.replicas_are_equal ? "all replicas are equal\n" : "REPLICAS DIFFER\n");
+  }
   return text;
 }
 
@@ -125,6 +133,12 @@ std::string FormatOutcomeJson(const ChaosOutcome& outcome) {
   WriteOptional("undisturbed_rounds_per_hour", outcome.figures.undisturbed_rounds_per_hour, json);
   WriteOptional("rounds_per_hour", outcome.figures.rounds_per_hour, json);
   WriteOptional("rate_part", outcome.figures.rate_part(), json);
+  WriteOptional("participation", outcome.figures.participation, json);
+  WriteOptional("least_participation", outcome.figures.least_participation, json);
+  WriteOptional("goodput", outcome.figures.goodput, json);
+  json.Name("replicas_are_equal");
+  const std::optional<bool> equal = outcome.figures.replicas_are_equal;
+  equal.has_value() ? json.Boolean(*equal) : json.Null();
   return json.EndObject().text();
 }
 

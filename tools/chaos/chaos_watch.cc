@@ -29,10 +29,11 @@ std::optional<double> ChaosFigures::rate_part() const {
 void ChaosWatch::Add(const TrainingProgress& progress) {
   if (const auto* result = std::get_if<TrainingResult>(&progress)) {
     over_.insert(result->rank);
+    hashes_.insert(result->hash);
     return;
   }
   const auto& round = std::get<RoundProgress>(progress);
-  results_[round.rank].push_back({round.pushed_at, round.pulled_at});
+  results_[round.rank].push_back({round.pushed_at, round.pulled_at, round.round});
   if (round.round <= last_round_) return;
   last_round_ = round.round;
   new_rounds_.emplace_back(round.pulled_at, round.round);
@@ -46,14 +47,64 @@ ChaosFigures ChaosWatch::Measure(const ChaosPeriods& periods) const {
   }
   figures.undisturbed_rounds_per_hour = RoundsPerHour(periods.start, periods.first_fault);
   figures.rounds_per_hour = RoundsPerHour(periods.first_fault, periods.last_fault);
+  MeasureParticipation(periods.first_fault, periods.last_fault, figures);
+  const std::optional<double> before = ResultsPerHour(periods.start, periods.first_fault);
+  const std::optional<double> with_faults = ResultsPerHour(periods.first_fault, periods.last_fault);
+  if (before.value_or(0) > 0 && with_faults.has_value()) figures.goodput = *with_faults / *before;
+  if (is_training_over() && are_all_over()) figures.replicas_are_equal = hashes_.size() == 1;
   return figures;
+}
+
+bool ChaosWatch::IsAway(int rank, Timestamp time) const {
+  return std::any_of(faults_.begin(), faults_.end(), [&](const ChaosFault& fault) {
+    return Hits(fault, rank) && fault.at <= time && time < fault.at + fault.lasts;
+  });
+}
+
+void ChaosWatch::MeasureParticipation(Timestamp from, Timestamp to, ChaosFigures& figures) const {
+  std::map<int, std::set<int64_t>> had;
+  for (const auto& [rank, results] : results_) {
+    for (const Result& result : results) had[rank].insert(result.round);
+  }
+  int64_t all_had = 0;
+  int64_t all_due = 0;
+  for (const auto& [rank, rounds] : had) {
+    int64_t own_had = 0;
+    int64_t own_due = 0;
+    for (const auto& [first_told, round] : new_rounds_) {
+      if (first_told < from || first_told >= to || IsAway(rank, first_told)) continue;
+      ++own_due;
+      own_had += rounds.contains(round) ? 1 : 0;
+    }
+    all_had += own_had;
+    all_due += own_due;
+    if (own_due == 0) continue;
+    const double part = static_cast<double>(own_had) / static_cast<double>(own_due);
+    if (part >= figures.least_participation.value_or(2)) continue;
+    figures.least_participation = part;
+    const auto node = nodes_.find(rank);
+    figures.least_node = node == nodes_.end() ? "" : node->second;
+  }
+  if (all_due > 0) figures.participation = static_cast<double>(all_had) / static_cast<double>(all_due);
+}
+
+std::optional<double> ChaosWatch::ResultsPerHour(Timestamp from, Timestamp to) const {
+  if (to <= from) return std::nullopt;
+  size_t count = 0;
+  for (const auto& [rank, results] : results_) {
+    count += static_cast<size_t>(std::count_if(results.begin(), results.end(), [&](const Result& result) {
+      return from <= result.pulled_at && result.pulled_at < to;
+    }));
+  }
+  return static_cast<double>(count) / absl::ToDoubleHours(to - from);
 }
 
 bool ChaosWatch::Hits(const ChaosFault& fault, int rank) const {
   if (fault.rank.has_value()) return *fault.rank == rank;
-  if (fault.node.empty()) return false;
   const auto node = nodes_.find(rank);
-  return node != nodes_.end() && node->second == fault.node;
+  if (node == nodes_.end()) return false;
+  const bool is_cut_off = std::find(fault.sites.begin(), fault.sites.end(), node->second) != fault.sites.end();
+  return is_cut_off || (!fault.node.empty() && node->second == fault.node);
 }
 
 Timestamp ChaosWatch::NextHit(int rank, Timestamp time) const {

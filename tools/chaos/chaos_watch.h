@@ -45,6 +45,15 @@ struct ChaosFigures {
   std::vector<ChaosCost> costs;  // of the kinds that there were
   std::optional<double> undisturbed_rounds_per_hour;
   std::optional<double> rounds_per_hour;  // while there were faults
+  // Results that training processes had, of those that were not stopped or cut off while the round came to its end: of
+  // all of them together, and of the process that had the fewest. A process that was killed counts at once.
+  std::optional<double> participation;
+  std::optional<double> least_participation;
+  std::string least_node;  // its data centre
+  // Results of all training processes together in an hour with faults, as a part of those without.
+  std::optional<double> goodput;
+  // Whether all training processes ended with the same parameters; empty unless all have told.
+  std::optional<bool> replicas_are_equal;
 
   // Returns the second rate as a part of the first.
   std::optional<double> rate_part() const;
@@ -68,8 +77,9 @@ class ChaosWatch {
   const std::vector<ChaosFault>& faults() const { return faults_; }
   // Returns whether any round has been told of.
   bool has_rounds() const { return last_round_ > 0; }
-  // Returns whether a training process has told its result.
+  // Returns whether a training process has told its result, or all have.
   bool is_training_over() const { return !over_.empty(); }
+  bool are_all_over() const { return over_.size() >= results_.size(); }
 
   ChaosFigures Measure(const ChaosPeriods& periods) const;
 
@@ -77,6 +87,7 @@ class ChaosWatch {
   struct Result {
     Timestamp pushed_at;
     Timestamp pulled_at;
+    int64_t round = 0;
   };
   struct Gap {
     absl::Duration time;
@@ -94,10 +105,16 @@ class ChaosWatch {
   std::optional<Gap> BackAfter(const ChaosFault& fault, Timestamp end) const;
   ChaosCost CostOf(ChaosKind kind, Timestamp end) const;
   std::optional<double> RoundsPerHour(Timestamp from, Timestamp to) const;
+  std::optional<double> ResultsPerHour(Timestamp from, Timestamp to) const;
+  // Fills in who took part in the rounds that came to their end from `from` to `to`.
+  void MeasureParticipation(Timestamp from, Timestamp to, ChaosFigures& figures) const;
+  // Returns whether a fault that lasts keeps the process away at that time.
+  bool IsAway(int rank, Timestamp time) const;
 
   std::map<int, std::string> nodes_;                       // by rank
   std::map<int, Results> results_;                         // by rank, in the order of time
   std::set<int> over_;                                     // ranks that have told their results
+  std::set<std::string> hashes_;                           // of their parameters
   std::vector<std::pair<Timestamp, int64_t>> new_rounds_;  // when each round was first told of
   int64_t last_round_ = 0;
   std::vector<ChaosFault> faults_;

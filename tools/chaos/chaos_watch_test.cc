@@ -8,6 +8,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::DoubleEq;
 using ::testing::Eq;
 using ::testing::Optional;
 using ::testing::SizeIs;
@@ -154,6 +155,34 @@ TEST_F(ChaosWatchTest, WithoutRoundsNothingIsMeasured) {
   const ChaosFigures figures = Measure(20);
   EXPECT_THAT(figures.rate_part(), Eq(std::nullopt));
   EXPECT_EQ(figures.costs[0].without_result.count, 0u);
+}
+
+TEST_F(ChaosWatchTest, ParticipationIsOfThoseThatCanTakePart) {
+  Round(1, 9.5, {0, 1, 2});
+  Kill("n1", 10);  // comes back with round 4
+  watch_.Add(ChaosFault{
+      .kind = ChaosKind::kPartition, .target = "n3", .sites = {"n3"}, .at = At(11.5), .lasts = absl::Seconds(1)});
+  Round(2, 11, {1, 2});
+  Round(3, 12, {1});
+  Round(4, 13, {0, 1, 2});
+  const ChaosFigures figures = Measure(14);
+  // Of n1 one in three, of n2 three, of n3 two in two: in the third round it is cut off.
+  EXPECT_THAT(figures.participation, Optional(DoubleEq(6.0 / 8)));
+  EXPECT_THAT(figures.least_participation, Optional(DoubleEq(1.0 / 3)));
+  EXPECT_EQ(figures.least_node, "n1");
+  // Three results in ten seconds before, six in four.
+  EXPECT_THAT(figures.goodput, Optional(DoubleEq(5)));
+}
+
+TEST_F(ChaosWatchTest, ReplicasAreComparedOnceAllHaveTold) {
+  Round(1, 11, {0, 1, 2});
+  for (const int rank : {0, 1}) watch_.Add(TrainingResult{.rank = rank, .rounds = 1, .hash = "a"});
+  EXPECT_EQ(Measure(14).replicas_are_equal, std::nullopt);
+  ChaosWatch other = watch_;
+  watch_.Add(TrainingResult{.rank = 2, .rounds = 1, .hash = "a"});
+  EXPECT_THAT(Measure(14).replicas_are_equal, Optional(true));
+  other.Add(TrainingResult{.rank = 2, .rounds = 1, .hash = "b"});
+  EXPECT_THAT(other.Measure({At(0), At(10), At(14), At(14)}).replicas_are_equal, Optional(false));
 }
 
 }  // namespace

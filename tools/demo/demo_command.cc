@@ -235,6 +235,7 @@ struct DemoFlags {
   std::string network = kAuto;
   std::string compression;
   std::string optimizer = kAdam;
+  int64_t local_steps = 0;     // 0: gradients of each step go to all others
   double redraw_seconds = -1;  // below 0: kRedrawSeconds
   int64_t rounds = 350;
   int64_t batch = 24;
@@ -261,7 +262,7 @@ absl::Status ReadPart(absl::string_view text, std::optional<double>& part) {
 double LeastAccuracy(const DemoFlags& flags) {
   if (flags.least_accuracy.has_value()) return *flags.least_accuracy;
   const DemoFlags defaults;
-  const bool is_promised = flags.overlay.empty() && flags.compression.empty() &&
+  const bool is_promised = flags.overlay.empty() && flags.compression.empty() && flags.local_steps == 0 &&
                            flags.optimizer == defaults.optimizer && flags.rounds >= defaults.rounds &&
                            flags.batch >= defaults.batch && flags.hidden >= defaults.hidden;
   return is_promised ? kLeastAccuracy : 0;
@@ -289,6 +290,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
+  line.Integer("local-steps", "N", "steps that each process trains alone in a round (DiLoCo)", 1, kMaxRounds,
+               &flags.local_steps);
   line.Choice("optimizer", {kAdam, kNodeAdam, "momentum", "sgd"},
               "adam of each replica (default), adam that every node runs, momentum of each process, or none",
               &flags.optimizer);
@@ -341,6 +344,7 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   options.trainer_arguments = {absl::StrCat("--rounds=", flags.rounds), absl::StrCat("--batch=", flags.batch),
                                absl::StrCat("--hidden=", flags.hidden), absl::StrCat("--seed=", flags.seed),
                                absl::StrCat("--optimizer=", flags.optimizer)};
+  if (flags.local_steps > 0) options.trainer_arguments.push_back(absl::StrCat("--local-steps=", flags.local_steps));
   return options;
 }
 

@@ -60,7 +60,6 @@ struct BenchWanFlags {
   double bursts = 0;
   std::string plot;
   bool simulate = false;
-  bool secured = false;
   bool insecure = false;
   bool json = false;
 };
@@ -114,9 +113,7 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   line.FormerName("for", "seconds");
   line.Time("limit", "TIME", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
             &flags.limit_seconds);
-  line.Switch("secured", "give Banyan's processes keys: all that crosses is encrypted", &flags.secured);
-  line.Switch("insecure", "give them none, as Gloo and Open MPI have none (default)", &flags.insecure);
-  line.Exclude("secured", "insecure");
+  line.Switch("insecure", "no keys and no encryption for Banyan, as Gloo and Open MPI have none", &flags.insecure);
   line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
@@ -209,7 +206,7 @@ class BenchWan {
     options_.place.banyan_program = *banyan;
     options_.place.overlay = *std::move(text);
     options_.place.elements = elements;
-    options_.place.secured = flags_.secured;
+    options_.place.secured = !flags_.insecure;
     // Where one would put it: well connected.
     options_.place.scheduler_node = view.NameOf(hubs->front());
     options_.wan.banyan_program = *std::move(banyan);
