@@ -108,6 +108,7 @@ class Session:
         self._types: Dict[str, int] = {}  # of keys, by name
         # Of models. It keeps them: one that nobody keeps would send nothing, in silence.
         self._attachments: Set[Any] = set()
+        self._at_end: List[Callable[[], None]] = []  # what tells of training that was not joint
         self._training_state: Any = None  # the banyan.torch.State of this worker
         self._replaced: Dict[int, Any] = {}  # by id of a parameter: what it was before it got the lowest worker's
 
@@ -481,6 +482,9 @@ class LibrarySession(Session):
             if self._closed:
                 return
             self._closed = True
+        for tell in self._at_end if in_order else []:
+            tell()
+        self._at_end.clear()
         end = self._library.banyan_session_close if in_order else self._library.banyan_session_abandon
         code = end(self._handle.value, timeout)
         if code != 0:

@@ -80,16 +80,19 @@ class AttachmentTest(unittest.TestCase):
         self.assertIsNone(self.net[0].weight.grad)
         self.assertIsNotNone(self.net[0].bias.grad)
 
-    def test_gradients_that_are_replaced_or_dropped_after_backward_are_the_jobs(self):
+    def test_gradients_that_are_dropped_after_backward_are_the_jobs_and_others_are_refused(self):
         sync = bt.attach(self.job, self.net)
         self.backward()
         wanted = self.net[1].weight.grad
         expected = wanted.clone()
         self.net.zero_grad(set_to_none=True)
-        self.net[1].weight.grad = torch.full_like(wanted, 7)
         sync.wait()
         self.assertTrue(torch.equal(self.net[1].weight.grad, expected))
         self.assertIsNotNone(self.net[1].bias.grad)
+        self.backward()
+        self.net[1].weight.grad = torch.full_like(wanted, 7)
+        with self.assertRaisesRegex(banyan.FailedPrecondition, "1.weight.*: its gradient was changed"):
+            sync.wait()
 
     def test_complex_buffers_keep_their_imaginary_part(self):
         turns = torch.polar(torch.ones(3), torch.tensor([0.1, 0.2, 0.3]))

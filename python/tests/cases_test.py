@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import io
+import logging
 import os
 import pickle
 import signal
@@ -457,6 +458,37 @@ class OptimizerTest(Cases):
         with self.assertRaisesRegex(banyan.FailedPrecondition, r"this parameter was changed between backward\(\) and wait\(\)"):
             sync.wait()
 
+    def test_a_weight_that_comes_too_late_is_refused(self):
+        model = Small()
+        sync = bt.attach(banyan.solo(), model, weighted=True)
+        loss_of(model, batch(0, 0)).backward()
+        with self.assertRaisesRegex(banyan.FailedPrecondition, r"weight: .* set it before the last backward\(\)"):
+            sync.weight = 2
+        sync.wait()
+        sync.weight = 2
+
+    def test_weight_zero_counts_for_nothing_whatever_the_gradients_are(self):
+        """As those of a batch are whose targets are all left out: no numbers."""
+        def gradients(session, number):
+            model = Small()
+            sync = bt.attach(session, model, weighted=True)
+            sync.weight = 1 - number
+            (loss_of(model, batch(0, 0)) * (float("nan") if number else 1)).backward()
+            sync.wait(100)
+            return model.last.weight.grad.flatten()
+
+        def local(session, number):
+            model = Small()
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            outer = bt.LocalSGD(session, model, inner, sync_every=1, weighted=True)
+            outer.weight = 1 - number
+            (loss_of(model, batch(0, 0)) * (float("nan") if number else 1)).backward()
+            inner.step()
+            return weights(model)
+
+        for each in gradients, local:
+            self.expect_like(on_sites(each), each(banyan.solo(), 0))
+
     def test_two_steps_a_backward_and_an_optimizer_for_each_part(self):
         def train(attach, data):
             model = Small()
@@ -739,6 +771,40 @@ class ModelTest(Cases):
                 train(model, optimizer)
             self.assertRegex(told.output[0], r"1 parameters, such as one of shape \(3,\), that this site alone trains")
 
+    def test_buffers_that_come_to_differ_are_told(self):
+        """As codebooks do that follow the data of each site; once, and not those of a batch norm."""
+        class Following(Small):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("code", torch.zeros(8))
+                self.norm = nn.BatchNorm1d(8)
+
+            def forward(self, x):
+                hidden = self.norm(self.first(x))
+                self.code.data.lerp_(hidden.detach().abs().mean(0), self.rate)
+                return self.last(hidden - self.code)
+
+        def attached(session, model, data):
+            plain_loop(model, bt.attach(session, model), data, steps=5)
+
+        def local(session, model, data):
+            inner = torch.optim.SGD(model.parameters(), lr=0.01)
+            bt.LocalSGD(session, model, inner, sync_every=1)
+            plain_loop(model, Alone(), data, steps=5, optimizer=inner)
+
+        for train in attached, local:
+            for rate in 0.0, 0.5:
+                def on_site(session, number):
+                    model = Following()
+                    model.rate = rate
+                    train(session, model, lambda step: batch(step, number))
+
+                with self.assertLogs("banyan", "WARNING") as told:
+                    logging.getLogger("banyan").warning("begin")
+                    self.assertEqual(on_sites(on_site), [None] * 2)
+                lines = [line for line in told.output if "buffers of this model, or frozen parameters, have come to differ" in line]
+                self.assertEqual(len(lines), 2 if rate else 0)
+
     def test_layers_with_other_settings_are_told(self):
         def begin(session, number):
             model = nn.Sequential(Small(), nn.Dropout(0.1 + 0.1 * number))
@@ -976,6 +1042,49 @@ class ManyTest(Cases):
         loss_of(model, batch(0, 0)).backward()
         with self.assertRaisesRegex(banyan.FailedPrecondition, r"before wait\(\)"):
             loss_of(model, batch(0, 0)).backward()
+
+    def test_a_site_that_has_trained_alone_is_told(self):
+        self.local_group()
+
+        def around_ddp(session, model):
+            ddp = DistributedDataParallel(model)
+            bt.attach(session, ddp)
+            return ddp.module, Alone()
+
+        def without_wait(session, model):
+            return model, unittest.mock.Mock(wait=lambda: None, backward=bt.attach(session, model).no_sync)
+
+        def joint(session, model):
+            return model, bt.attach(session, model)
+
+        def with_an_optimizer_made_anew(session, model):
+            bt.LocalSGD(session, model, torch.optim.SGD(model.parameters(), lr=0.1))
+            return model, Alone()
+
+        for begin in around_ddp, without_wait, joint, with_an_optimizer_made_anew:
+            def train(session, number):
+                model, sync = begin(session, Small())
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                for step in range(2):
+                    optimizer.zero_grad(set_to_none=True)
+                    with getattr(sync, "backward", contextlib.nullcontext)():
+                        loss_of(model, batch(step, number)).backward()
+                    sync.wait()
+                    optimizer.step()
+
+            with self.subTest(begin.__name__), self.assertLogs("banyan", "WARNING") as told:
+                logging.getLogger("banyan").warning("begin")
+                self.assertEqual(on_sites(train), [None] * 2)
+            lines = [line for line in told.output if "site has trained alone" in line or "Nothing was trained together" in line]
+            self.assertEqual(len(lines), 0 if begin is joint else 2)
+
+    def test_an_inner_optimizer_of_a_part_of_the_model_is_told(self):
+        model = Small()
+        inner = torch.optim.SGD(model.first.parameters(), lr=0.1)
+        bt.LocalSGD(banyan.solo(), model, inner)
+        with self.assertLogs("banyan", "WARNING") as told:
+            inner.step()
+        self.assertIn("inner does not train 2 parameters of the model, such as last.weight", told.output[0])
 
     def test_two_networks_with_ddp(self):
         self.local_group()

@@ -69,7 +69,7 @@ def train_kinds(session, number, kinds):
 class NamedSession:
     """A session whose groups have a name of their own for each of several trainings."""
 
-    _training_state, _types, _replaced = None, {}, {}
+    _training_state, _types, _replaced, _at_end = None, {}, {}, []
 
     def __init__(self, session, prefix):
         self._session, self._prefix = session, prefix

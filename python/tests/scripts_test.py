@@ -112,6 +112,7 @@ class GradientsUnderWayTest(Case):
             lambda each: torch._foreach_mul_([each.grad], 0.5),  # as GradScaler.unscale_
             lambda each: self.model.zero_grad(set_to_none=False),
             lambda each: each.grad.zero_(),
+            lambda each: setattr(each, "grad", each.grad / 4),
         ]
         if not torch.__version__.startswith("1."):  # which clips by .data, and torch does not count that
             changes.append(lambda each: nn.utils.clip_grad_value_([each], 1e-3))
@@ -127,12 +128,6 @@ class GradientsUnderWayTest(Case):
         self.backward()
         self.assertEqual(len(self.sync._started), 4)
         self.sync.wait()
-
-    def test_a_replaced_gradient_is_the_jobs_and_no_change(self):
-        self.backward()
-        self.model.zero_grad(set_to_none=True)
-        self.sync.wait()
-        self.assertIsNotNone(self.model.last.weight.grad)
 
     def test_clipping_after_wait_is_that_of_one_process(self):
         def train(session, number):

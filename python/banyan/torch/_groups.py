@@ -10,7 +10,7 @@ import torch
 
 from ..errors import AlreadyExists, FailedPrecondition
 from ..session import Session
-from ._replicas import ADDRESS, Part, digests_of
+from ._replicas import ADDRESS, Part, digests_of, told_of
 
 _log = logging.getLogger("banyan")
 _SETTINGS = 2**20  # digests of settings
@@ -211,6 +211,54 @@ def tell_of_others(name: str, optimizers: Iterable[torch.optim.Optimizer], what:
         )
 
 
+def fixed_of(module: torch.nn.Module) -> List[Tuple[str, torch.Tensor]]:
+    """Returns what nobody synchronises: frozen parameters, and buffers but for running means, which are each site's own."""
+    fixed = [(plain_name(each), tensor.detach()) for each, tensor in module.named_parameters() if not tensor.requires_grad]
+    for prefix, part in module.named_modules():
+        if not has_running_means(part):
+            buffers = part.named_buffers(recurse=False)
+            fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
+    return fixed
+
+
+class Fixed:
+    """Tells once, of a module, that what nobody synchronises has come to differ between sites; owned by what trains it.
+
+    >>> layer = torch.nn.Linear(1, 1).requires_grad_(False)
+    >>> [part.bits[0] for part in Fixed(layer, "grad").parts()]
+    ['weight']
+    """
+
+    def __init__(self, module: torch.nn.Module, name: str) -> None:
+        self._module = module
+        self._name = name
+        self._told: Dict[str, Tuple[int, Any]] = {}  # of parameters: torch's count of their changes, and a digest
+        self._has_warned = isinstance(module, torch.jit.ScriptModule)
+
+    def parts(self) -> List[Part]:
+        """Returns what to compare: none where this site has nothing, or has told."""
+        fixed = [] if self._has_warned else fixed_of(self._module)
+        return [Part("", "", [bit for name, each in fixed for bit in (name, self._bits_of(name, each))])] if fixed else []
+
+    def warn(self) -> None:
+        """Says that these parts differ."""
+        if not self._has_warned and fixed_of(self._module):
+            self._has_warned = True
+            _log.warning(
+                "%s: buffers of this model, or frozen parameters, have come to differ between sites, each of which computes with its "
+                "own; sync_buffers() of attach(), or job.all_reduce() of each, makes them alike", self._name,
+            )
+
+    def _bits_of(self, name: str, tensor: torch.Tensor) -> Any:
+        """Returns what stands for a tensor; of a parameter, which may be large, as long as torch knows of no change."""
+        if not isinstance(tensor, torch.nn.Parameter):
+            return tensor
+        version, told = self._told.get(name, (-1, None))
+        if version != tensor._version:
+            self._told[name] = version, told = tensor._version, told_of(tensor)
+        return told
+
+
 def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: str, is_whole: bool = True) -> bool:
     """Compares with the lowest worker what is the same at all sites and is given to none: settings, and fixed tensors.
 
@@ -218,11 +266,7 @@ def agree_on_the_rest(job: Session, name: str, module: torch.nn.Module, told: st
     of themselves do; of a model in parts, which is not whole, and of one that torch.jit has made nothing is known. All
     sites call it at the same place; those in C++ tell nothing. Returns whether the lowest worker has told its settings.
     """
-    fixed = [(plain_name(each), tensor) for each, tensor in module.named_parameters() if not tensor.requires_grad]
-    for prefix, part in module.named_modules():
-        if not has_running_means(part):  # whose running means are each site's own
-            buffers = part.named_buffers(recurse=False)
-            fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
+    fixed = fixed_of(module)
     said = [(plain_name(f"{each}."), ADDRESS.sub("", part.extra_repr())) for each, part in module.named_modules()]
     layers = [each for each in said if each[1]]
     is_whole = is_whole and not any(isinstance(part, torch.jit.ScriptModule) for part in module.modules())

@@ -40,8 +40,9 @@ class Replicas:
     """Compares what the workers of a job have alike. All of them make one, after another init, and call it alike; owned by
     what trains.
 
-    A key of four doubles says how many workers still have data, and the sums of a digest and of its square: where all
-    digests are equal, and only there, the sums are those of one. So the work is a sum, exact, whatever the number of workers.
+    A key of seven doubles says how many workers still have data, and the sums of a digest and of its square, of what
+    replicas need alike, and of what they only should: where all digests are equal, and only there, the sums are those of
+    one. So the work is a sum, exact, whatever the number of workers.
 
     >>> import banyan
     >>> replicas = Replicas(banyan.solo(), "check")
@@ -53,18 +54,21 @@ class Replicas:
     def __init__(self, job: Session, key: str) -> None:
         self._job = job
         self._key = key
-        self._sums = torch.zeros(4, dtype=torch.float64)
+        self._sums = torch.zeros(7, dtype=torch.float64)
         try:
             job.init(key, self._sums, timeout=_INIT_SECONDS)
         except Timeout as error:
             refuse_to_compare(str(error))
 
-    def send(self, is_active: bool, parts: Iterable[Part] = ()) -> Ticket:
-        """Sends whether this worker has data, and the digest of parts, in a round of the key; without parts none."""
-        digests = digests_of(parts)
-        digest = zlib.crc32(repr(digests).encode()) % 2**20 + 2**20
-        count = int(any(digests))
-        self._sums.copy_(torch.tensor([float(is_active), count, count * digest, count * digest * digest], dtype=torch.float64))
+    def send(self, is_active: bool, parts: Iterable[Part] = (), beside: Iterable[Part] = ()) -> Ticket:
+        """Sends whether this worker has data, and the digests of parts, in a round of the key; without parts none."""
+        told = [float(is_active)]
+        for each in parts, beside:
+            digests = digests_of(each)
+            digest = zlib.crc32(repr(digests).encode()) % 2**20 + 2**20
+            count = int(any(digests))
+            told += [count, count * digest, count * digest * digest]
+        self._sums.copy_(torch.tensor(told, dtype=torch.float64))
         return self._job.push_pull(self._key, self._sums, out=self._sums)
 
     @property
@@ -74,8 +78,16 @@ class Replicas:
 
     @property
     def are_equal(self) -> bool:
-        """Tells, after a round, whether all digests in it were equal."""
-        _, count, first, second = self._sums.tolist()
+        """Tells, after a round, whether all digests of parts in it were equal."""
+        return self._is_one_digest(1)
+
+    @property
+    def are_equal_beside(self) -> bool:
+        """Tells, after a round, whether all digests of what is beside were equal."""
+        return self._is_one_digest(4)
+
+    def _is_one_digest(self, at: int) -> bool:
+        count, first, second = self._sums[at : at + 3].tolist()
         return abs(count * second - first * first) <= 1e-13 * first * first
 
     def explain(self, what: str, round: int, parts: List[Part], timeout: Optional[Seconds] = None) -> Optional[Error]:

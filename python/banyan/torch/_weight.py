@@ -49,9 +49,9 @@ class Weight:
         self._value = float(value)
 
     def multiply(self, gradients: Iterable[torch.Tensor]) -> None:
-        """Makes gradients what this worker sends."""
+        """Makes gradients what this worker sends; of weight 0 zeros, also where no data made them not a number."""
         for each in gradients:
-            each.mul_(self._value)
+            each.mul_(self._value) if self._value > 0 else each.zero_()
 
     def send(self) -> Ticket:
         """Sends the weight of a round."""

@@ -22,7 +22,7 @@ from .._arrays import tell_autograd
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, owner_of,
+    Chooser, Fixed, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, owner_of,
     plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, tell_of_replaced, trained,
     unwrapped, wire_name,
 )
@@ -105,6 +105,7 @@ class _Sending(NamedTuple):
 
     operation: Operation
     gradient: torch.Tensor
+    own: Optional[torch.Tensor]  # as the parameter has it, where it has one
     version: int
     version_of_parameter: int
 
@@ -125,6 +126,7 @@ class Attachment:
     _awaited: Sequence[Tuple[int, int]] = ()  # of DDP: what gradients were in the last wait()
     _is_detached = False
     _is_in_backward = False
+    _has_ever_sent = False
 
     def __init__(
         self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
@@ -188,6 +190,8 @@ class Attachment:
         else:
             self._register_hooks()
         job._attachments.add(self)
+        self._versions = [each._version for each in self._parameters]
+        job._at_end.append(self._tell_of_nothing)
 
     # --- both kinds ---
 
@@ -200,6 +204,10 @@ class Attachment:
     def weight(self, value: float) -> None:
         if self._weight is None:
             raise FailedPrecondition("weight: expected attach(..., weighted=True), at all sites alike")
+        if self._started:
+            raise FailedPrecondition(
+                "weight: gradients are on their way with the one before; set it before the last backward() of a step"
+            )
         self._weight.value = value
 
     def report(
@@ -255,6 +263,7 @@ class Attachment:
         """Makes known what travels beside gradients. A worker that comes late must know it with all else."""
         self._check_every = 0 if may_leave_out else check_every  # a site that is left out is in another round
         self._replicas = Replicas(self._job, f"{self._name}-check")
+        self._fixed = Fixed(self._inner, self._name)
         if not may_leave_out:
             self._join_key = Weight(self._job, f"{self._name}-join")
         self._init_running_means()
@@ -303,6 +312,7 @@ class Attachment:
 
     @torch.no_grad()
     def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Operation:
+        self._has_ever_sent = True
         name, priority = self._names[id(parameter)]
         if gradient.layout != torch.strided:
             raise InvalidArgument(
@@ -430,10 +440,11 @@ class Attachment:
             torch.autograd.Variable._execution_engine.queue_callback(self._on_backward)
 
     def _begin_sending(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+        own = gradient if gradient is parameter.grad else None
         gradient = gradient.resolve_conj()
         # By .data, as what is written there counts as no change: a result comes at any time.
         operation = self._start(parameter, gradient.data)
-        self._started[id(parameter)] = _Sending(operation, gradient, gradient._version, parameter._version)
+        self._started[id(parameter)] = _Sending(operation, gradient, own, gradient._version, parameter._version)
 
     def _on_backward(self) -> None:
         """Takes the counts, at the end of a backward, of gradients in a common buffer, which count each other's changes."""
@@ -457,8 +468,8 @@ class Attachment:
         """Waits until the gradients are those of the job. A parameter without one takes part with zeros, and keeps none
         where no site has one.
 
-        Between backward() and this call gradients are on their way: one that is replaced or dropped is the job's all the same,
-        and one that is changed in place raises FailedPrecondition, here, as does a parameter that is. Raises Timeout after
+        Between backward() and this call gradients are on their way: one that is dropped is the job's all the same, and one
+        that is changed or replaced raises FailedPrecondition, here, as does a parameter that is changed. Raises Timeout after
         `timeout` seconds for one of them: wait again. Not needed with DistributedDataParallel.
         """
         if self._is_ddp and not self._started:
@@ -477,9 +488,12 @@ class Attachment:
             sent.wait(timeout)
         parted = self._difference_after(self._started[id(self._parameters[0])].operation, timeout)
         sent = [(each, self._started[id(each)]) for each in self._parameters]
-        changed = [self._names[id(each)][0] for each, sending in sent if sending.gradient._version != sending.version]
+        changed = [
+            self._names[id(each)][0] for each, sending in sent if sending.gradient._version != sending.version
+            or not (sending.own is None or each.grad is None or each.grad is sending.own)
+        ]
         stepped = [self._names[id(each)][0] for each, sending in sent if each._version != sending.version_of_parameter]
-        for parameter, (_, gradient, _, _) in sent:
+        for parameter, (_, gradient, _, _, _) in sent:
             is_absent = _is_absent(self._take(parameter, gradient))
             # An encoding may have lost the signs.
             is_frozen = not parameter.requires_grad and not gradient.any()
@@ -514,6 +528,14 @@ class Attachment:
             raise FailedPrecondition(
                 "wait: nothing was sent since the last wait(), as all backward passes ran under no_sync(): these gradients are this "
                 "site's alone; leave the last one outside"
+            )
+
+    def _tell_of_nothing(self) -> None:
+        """Warns, at the end, where parameters have changed, and no gradient has ever travelled."""
+        if not (self._has_ever_sent or self._is_detached) and self._versions != [each._version for each in self._parameters]:
+            _log.warning(
+                "%s: no gradient was ever sent, so this site has trained alone: backward() goes through what attach() was given, such as "
+                "the DistributedDataParallel itself, and not always under no_sync(), or wait() comes before each step", self._name,
             )
 
     def skip(self, timeout: Optional[Seconds] = None) -> None:
@@ -602,13 +624,18 @@ class Attachment:
 
     def _difference(self, round: int, parts: List[Part], timeout: Optional[Seconds]) -> Optional[Error]:
         """Compares replicas; returns what to raise."""
-        self._check_sent = self._check_sent or self._replicas.send(False, parts)
+        self._check_sent = self._check_sent or self._replicas.send(False, parts, self._beside())
         self._check_sent.wait(timeout)
         self._check_sent = None
+        if not self._replicas.are_equal_beside:
+            self._fixed.warn()
         if self._replicas.are_equal:
             return None
         self._check_every = 0  # all know now
         return self._replicas.explain(self._name, round, parts)
+
+    def _beside(self) -> List[Part]:
+        return self._fixed.parts()
 
     def _difference_after(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
         return self._difference(operation.round, self._compared(), timeout) if self._is_due(operation) else None
@@ -980,6 +1007,9 @@ class ShardedAttachment(Attachment):
             return told.get(id(value), None if hasattr(value, "to_local") else value)  # what is cut otherwise cannot be told
 
         return parts_of(named, self._optimizers, state=self._job._training_state, tell=tell)
+
+    def _beside(self) -> List[Part]:
+        return []  # it is cut as well
 
     def _compare_parts(self, parts: List[Part], timeout: Optional[Seconds]) -> None:
         assert self._groups[-1].ticket is not None

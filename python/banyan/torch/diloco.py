@@ -22,7 +22,7 @@ from ..errors import Error, FailedPrecondition, InvalidArgument, Unavailable
 from ..session import Session
 from .._ticket import Seconds, Ticket
 from ._groups import (
-    Named, agree_on_the_rest, begin_alike, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
+    Fixed, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
     refuse_unknown, release, tell_of_others, tell_of_replaced, trained, unwrapped,
 )
 from ._parts import refuse_parts
@@ -184,6 +184,9 @@ class DiLoCo:
         if not agree_on_the_rest(job, name, model, f"check={check}") and self._is_checked:
             refuse_to_compare(f"{name}: the lowest worker of the job compares nothing")
         self._replicas = [Replicas(job, f"{name}-check/{i}") for i in range(len(parts)) if self._is_checked]
+        self._fixed = Fixed(model, name)
+        self._versions = [each._version for part in self.fragments for each in part.parameters]
+        job._at_end.append(self._tell_of_nothing)
         self._model = model
         self._known = {id(each) for fragment in self.fragments for each in fragment.parameters}
         self._unhook = _call_around_step(inner, self._before_step, self._on_step)
@@ -215,6 +218,7 @@ class DiLoCo:
         self.local_step += 1
         if self.local_step == 1:
             tell_of_others(self._name, [self.inner], "has local updates")
+            self._tell_of_what_is_stepped_elsewhere()
         if self._job._replaced:
             tell_of_replaced(self._job, self._name)
         if self.local_step == 1 and getattr(self._job, "_late_after", 0) > 0:
@@ -238,6 +242,22 @@ class DiLoCo:
         if first is not None:
             raise first
 
+    def _tell_of_what_is_stepped_elsewhere(self) -> None:
+        """Warns of parameters of the model that `inner` does not train."""
+        stepped = {id(each) for group in self.inner.param_groups for each in group["params"]}
+        left = [name for part in self.fragments for name, each in zip(part.names, part.parameters) if id(each) not in stepped]
+        if left:
+            _log.warning(
+                "%s: inner does not train %d parameters of the model, such as %s: another optimizer of theirs has to step before it, as "
+                "a round begins with its step", self._name, len(left), left[0],
+            )
+
+    def _tell_of_nothing(self) -> None:
+        """Warns, once, where parameters have changed, and no step has been seen."""
+        before, self._versions = self._versions, [each._version for part in self.fragments for each in part.parameters]
+        if self.local_step == 0 and self._versions != before:
+            _log.warning("%s: no step of the optimizer has been seen; was it made anew? Nothing was trained together", self._name)
+
     def _do_due(self, i: int) -> None:
         """Finishes and starts what is due. A round whose wait was given up comes first: no other overwrites it."""
         fragment = self.fragments[i]
@@ -254,7 +274,8 @@ class DiLoCo:
         fragment = self.fragments[i]
         if self._replicas and fragment.check_ticket is None:  # else of a start that found no room for the rest
             fragment.check_ticket = self._replicas[i].send(
-                self._is_active, self._compared(fragment) if self._is_checked else []
+                self._is_active, self._compared(fragment) if self._is_checked else [],
+                self._fixed.parts() if i == 0 else [],
             )
         fragment.start(self._job, self.local_step, self._weights[i])
         self.sent_elements += sum(each.numel() for each in self.fragments[i].gradients)
@@ -279,6 +300,8 @@ class DiLoCo:
 
     def _compare(self, i: int, round: int) -> None:
         """Raises, at all workers, where one began a round with other numbers than the others; once."""
+        if not self._replicas[i].are_equal_beside:
+            self._fixed.warn()
         if self._is_checked and not self._replicas[i].are_equal:
             self._is_checked = False
             parted = self._replicas[i].explain(self.fragments[i].key, round, self._compared(self.fragments[i]))
@@ -315,8 +338,7 @@ class DiLoCo:
 
     def flush(self) -> None:
         """Waits for what is under way, at the end of training."""
-        if self.local_step == 0:
-            _log.warning("%s: no step of the optimizer has been seen; was it made anew? Nothing was trained together", self._name)
+        self._tell_of_nothing()
         for i, fragment in enumerate(self.fragments):
             self._do_due(i)
             if fragment.ticket is not None:
