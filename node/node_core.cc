@@ -506,12 +506,12 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
   // What is wrong is wrong here: nothing more of it goes to others.
   if (culprit == NodeId()) return Fail(absl::UnavailableError(absl::StrCat(what, reason, "; restart the job")));
   step.Log(LogLevel::kError, absl::StrCat(what, joined_->network->NameOf(culprit), ": ", reason,
-                                          "; it waits for the scheduler to say who falls out"));
+                                          "; it waits until the scheduler says which node leaves the job"));
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
   step.Log(LogLevel::kWarning,
-           absl::StrCat(options_.name, ": ", reason, "; the node abstains until another worker attaches"));
+           absl::StrCat(options_.name, ": ", reason, "; the node contributes nothing until another worker attaches"));
   worker_lost_ = WorkerLost{worker, reason};
   ReportLostWorker(step);
 }
@@ -611,7 +611,7 @@ void NodeCore::ReportLostWorker(StepContext& step) {
   if (joined_->desk->attached() > 0) {
     // The one that came in its place has no part in these rounds either.
     if (!joined_->engine->IsAbstaining()) return;
-    lost = WorkerLost{WorkerId(), "who came since takes no part in open rounds"};
+    lost = WorkerLost{WorkerId(), "the worker that attached since takes no part in open rounds"};
   }
   if (!lost.has_value()) return;
   lost->has_values = joined_->engine->HasBroadcastValues();

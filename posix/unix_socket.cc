@@ -72,8 +72,8 @@ absl::Status RemoveStale(const std::string& path) {
   if (ConnectSocket(probe.get(), path) == 0) return in_use(absl::StrCat(ListenerOf(probe), " does"));
   if (errno == EAGAIN) return in_use("another process does");
   if (errno != ECONNREFUSED) {
-    return in_use(absl::StrCat("user ", found->owner, " has made a socket there, and this process may not ask who ",
-                               "listens (", std::strerror(errno),
+    return in_use(absl::StrCat("user ", found->owner, " has made a socket there, and this process may not ask which ",
+                               "process listens (", std::strerror(errno),
                                "); choose another path, or remove it if no process does"));
   }
   // Only its maker sees a socket without any mode: it does not listen yet.

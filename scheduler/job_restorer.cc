@@ -55,9 +55,9 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   absl::StatusOr<OverlayConfig> recorded = ParseOverlay(text.yaml, text.file_name);
   if (!recorded.ok()) return absl::DataLossError(absl::StrCat("a recorded overlay: ", recorded.status().message()));
   if (!HasNodesOf(*recorded, overlay)) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("the job was reconfigured with ", text.file_name,
-                     ", which has other nodes than the overlay now; bring its nodes back, or begin with a new state"));
+    return absl::FailedPreconditionError(absl::StrCat("the job was reconfigured with ", text.file_name,
+                                                      ", which has other nodes than the overlay now; bring its nodes "
+                                                      "back, or begin with a new state (another --state-dir)"));
   }
   for (const auto& [node, record] : state_.nodes) {
     const size_t position = node.value();
@@ -104,9 +104,9 @@ void JobRestorer::RestoreMembers(JobMembers& members) const {
 
 absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& view) const {
   if (absl::Status status = ValidatePolicy(policy, view); !status.ok()) {
-    return absl::FailedPreconditionError(absl::StrCat("policy ", policy.version.value(),
-                                                      " of the records does not fit the overlay: ", status.message(),
-                                                      "; bring the overlay back as it was, or begin with a new state"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("policy ", policy.version.value(), " of the records does not fit the overlay: ", status.message(),
+                     "; bring the overlay back as it was, or begin with a new state (another --state-dir)"));
   }
   for (const NodeId member : policy.members) {
     if (state_.nodes.count(member) == 0) return absl::DataLossError("the records have a member that never joined");

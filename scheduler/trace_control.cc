@@ -38,7 +38,7 @@ void TraceControl::On(ConnectionId connection, const TraceRounds& order) {
   trace.share = std::min(kMostNodeRecords, kMostRecords / static_cast<uint32_t>(trace.nodes.size() + 1));
   for (const auto& [node, of_node] : trace.nodes) Order(node, TraceOrder::Step::kNote);
   context_->LogInfo(absl::StrCat("traces the next ", CountOf(order.rounds, "round"), " of ",
-                                 CountOf(trace.nodes.size(), "node"), ", as somebody asks"));
+                                 CountOf(trace.nodes.size(), "node"), ", as `banyan trace` asks"));
   EndIfDone();
 }
 
@@ -54,7 +54,7 @@ TraceControl::NodeTrace* TraceControl::Find(NodeId node, TraceId trace) {
     if (found != running_->nodes.end()) return &found->second;
   }
   // It may have been given up while this was on its way.
-  if (trace > last_trace_) members_->Reject(node, "records of a trace that nobody has asked for");
+  if (trace > last_trace_) members_->Reject(node, "records of a trace that no command has asked for");
   return nullptr;
 }
 

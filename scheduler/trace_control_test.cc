@@ -153,7 +153,7 @@ TEST_F(TraceControlTest, ANodeThatSendsOtherRecordsIsGivenUp) {
   EXPECT_EQ(Ends()[0].missing.size(), 2u);
   // Of a trace that there never was.
   Send(3, true, TraceId(5));
-  EXPECT_TRUE(harness_.HasLog("a trace that nobody has asked for"));
+  EXPECT_TRUE(harness_.HasLog("a trace that no command has asked for"));
 }
 
 TEST_F(TraceControlTest, ASchedulerThatStopsSaysWhatIsMissing) {

@@ -122,7 +122,7 @@ std::string WaitAnswers::Answer(const WaitQuestion& question) const {
   if (whom.empty() && !from_.barrier.empty()) {
     whom = absl::StrCat(NamesOf(from_.barrier, KeyId(), question.round), " to enter it");
   }
-  if (whom.empty()) whom = "nobody that the scheduler knows of";
+  if (whom.empty()) whom = "no node that the scheduler knows of";
   return from_.disorder.empty() ? whom : absl::StrCat(whom, "; ", from_.disorder);
 }
 

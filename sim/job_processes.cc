@@ -394,7 +394,7 @@ bool JobProcesses::EndIfOver(const StoredRecords& records) {
   is_over_ = true;
   // All that had the parameters may have left in the same moment.
   const bool may_have_none = IsOfLostParameters(absl::UnavailableError(end->reason));
-  if (!HasFinisher() && !may_have_none) ReportEnd("the job", absl::InternalError("nobody has finished"));
+  if (!HasFinisher() && !may_have_none) ReportEnd("the job", absl::InternalError("no worker has finished"));
   return true;
 }
 

@@ -31,18 +31,18 @@ std::vector<Command> ProgramCommands(const std::string& state_home) {
                     {"keygen", "makes secret keys, and the lines that list them", KeygenCommand},
                     {"doctor", "looks for what will keep a job from running", DoctorCommand}});
   add("Watch it", {{"status", "shows what a running job is doing", StatusCommand},
-                   {"trace", "says what rounds of a job waited for", TraceCommand},
-                   {"view", "opens the page of a recorded job", ViewCommand}});
-  add("Change it", {{"reconfigure", "changes how a running job travels", ReconfigureCommand},
+                   {"trace", "says what rounds of a running job waited for", TraceCommand},
+                   {"view", "shows the dashboard of a recorded job", ViewCommand}});
+  add("Change it", {{"reconfigure", "changes links, plan or keys of a running job", ReconfigureCommand},
                     {"remove", "takes a node out of a running job", RemoveCommand},
-                    {"veto", "has low-bit rounds of a running job fall back", VetoCommand},
+                    {"veto", "ends low-bit rounds of a running job", VetoCommand},
                     {"stop", "ends a job for all its nodes", StopCommand}});
   add("Plan and try", {{"plan", "shows how gradients would travel over an overlay", PlanCommand},
                        {"sim", "simulates a job's rounds over an overlay", SimCommand},
                        {"wan", "emulates a WAN on this machine", WanCommand},
                        {"chaos", "breaks a running job, to see it survive", ChaosCommand},
                        {"demo", "nine data centres train one model on this machine", DemoCommand, !has_trainer},
-                       {"calibrate", "makes a profile for low-bit rounds of past losses", CalibrateCommand},
+                       {"calibrate", "makes a profile for low-bit rounds from past losses", CalibrateCommand},
                        {"preflight", "checks a profile and a binding for low-bit rounds", PreflightCommand}});
   add("Develop", {{"bench", "measures Banyan on this machine", BenchCommand},
                   {"replay", "runs a training again from transcripts", ReplayCommand},

@@ -209,24 +209,25 @@ TEST(AllCommandsTest, WhatIsWrongIsNamed) {
                  {"sim a.yaml --tensors 4M,5s", "--tensors: expected a size"},
                  {"sim a.yaml --rounds 0", "--rounds: expected a whole number from 1"},
                  {"sim a.yaml --planner faptt", "did you mean 'fapt'?"},
-                 {"sim a.yaml --told some", "expected rates, none, wrong, wrong:SEED or nodes"}});
+                 {"sim a.yaml --prior some", "expected rates, none, wrong, wrong:SEED or nodes"}});
 }
 
 TEST(AllCommandsTest, NodesHaveNamesAndAddresses) {
   const std::string node = "node --name n1 --scheduler tcp://h:1 ";
-  ExpectRefused(2, {{"node --name ! --scheduler tcp://h:1",
-                     "--name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', not with '-' or '.' first, "
-                     "got '!'"},
-                    {node + "--job " + std::string(65, 'j'), "--job: expected a name"},
-                    {"node --name n1 --scheduler tcp://h:1,tcp://h:1", "--scheduler: expected different addresses"},
-                    {node + "--listen tcp://h", "--listen: expected an address"},
-                    {node + "--listen tcp://*:7701", "expected --advertise"},
-                    {node + "--listen tcp://0.0.0.0:7701", "expected --advertise"},
-                    {node + "--listen tcp://[::]:7701", "expected --advertise"},
-                    {node + "--listen tcp://[0::0]:7701", "expected --advertise"},
-                    {node + "--advertise tcp://h:0", "--advertise: expected an address"},
-                    {node + "--attach /run/n1", "--attach: expected unix:/path, got '/run/n1'"},
-                    {node + "--attach unix:/run/" + std::string(120, 'n'), "a socket's path has 1 to 107 bytes"}});
+  ExpectRefused(2,
+                {{"node --name ! --scheduler tcp://h:1",
+                  "--name: expected a name of 1 to 64 letters, digits, '-', '_' or '.', not with '-' or '.' first, "
+                  "got '!'"},
+                 {node + "--job " + std::string(65, 'j'), "--job: expected a name"},
+                 {"node --name n1 --scheduler tcp://h:1,tcp://h:1", "--scheduler: expected different addresses"},
+                 {node + "--listen tcp://h", "--listen: expected an address"},
+                 {node + "--listen tcp://*:7701", "expected --advertise"},
+                 {node + "--listen tcp://0.0.0.0:7701", "expected --advertise"},
+                 {node + "--listen tcp://[::]:7701", "expected --advertise"},
+                 {node + "--listen tcp://[0::0]:7701", "expected --advertise"},
+                 {node + "--advertise tcp://h:0", "--advertise: expected an address"},
+                 {node + "--worker-socket /run/n1", "--worker-socket: expected unix:/path, got '/run/n1'"},
+                 {node + "--worker-socket unix:/run/" + std::string(120, 'n'), "a socket's path has 1 to 107 bytes"}});
 }
 
 TEST(AllCommandsTest, FlagsThatDoNotGoTogetherAreNamed) {

@@ -18,7 +18,7 @@ std::vector<Command> ProgramCommands(const std::string& state_home) {
           {"node", "runs the node of one data centre", NodeCommand},
           {"status", "shows what a running job is doing", StatusCommand},
           {"remove", "takes a node out of a running job", RemoveCommand},
-          {"veto", "has low-bit rounds of a running job fall back", VetoCommand},
+          {"veto", "ends low-bit rounds of a running job", VetoCommand},
           {"keygen", "makes secret keys, and the lines that list them", KeygenCommand},
           {"stop", "ends a job for all its nodes", StopCommand},
           {"wan", "emulates a WAN on this machine", WanCommand},

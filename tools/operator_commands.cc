@@ -50,6 +50,7 @@ absl::StatusOr<OperatorReply> GiveOrder(const OrderFlags& flags, Message order) 
   SchedulerProbeOptions probe;
   probe.schedulers = absl::StrSplit(flags.scheduler, ',');
   probe.security = *std::move(security);
+  probe.key_file = flags.keys.file();
   probe.question = std::move(order);
   probe.patience = absl::Seconds(flags.patience_s);
   probe.on_answer = [&answer](const Message& message) {
@@ -133,7 +134,7 @@ int StopCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
       "Ends a job for all its nodes. A scheduler or a node that is only stopped ends nothing: the job goes\n"
       "on when it is back.",
       "banyan stop --scheduler tcp://127.0.0.1:7700");
-  line.Text("reason", "TEXT", "what the nodes are told", &reason);
+  line.Text("reason", "TEXT", "for the logs and errors of all nodes", &reason);
   AddFlags(flags, "", line);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   return RunOrderByFlag(line, flags, StopJob{reason}, out, err);

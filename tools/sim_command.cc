@@ -82,13 +82,14 @@ absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) 
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
-  line.Custom("told", "rates|none|wrong[:SEED]|nodes",
-              "what the job is told of the links: their rates (default), none, wrong ones, or the nodes alone",
+  line.Custom("prior", "rates|none|wrong[:SEED]|nodes",
+              "what the job knows of the links at first: their rates (default), none, wrong ones, or the nodes alone",
               [&flags](absl::string_view value) {
                 const absl::StatusOr<ToldLinks> told = ParseToldLinks(value);
                 if (told.ok()) flags.told = *told;
                 return told.status();
               });
+  line.FormerName("prior", "told");
   line.Choice("hide", {"caps"}, "tell the job nothing of hosts' caps and of what links share", &flags.hidden);
   line.Time("update-interval", "TIME", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);

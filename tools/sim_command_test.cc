@@ -206,13 +206,13 @@ TEST(SimCommandTest, RecordsWhatItsFirstRoundsAndSomeOthersWaitedFor) {
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {
-  const Outcome sim = Sim({kInternet2, "--model-size", "20M", "--rounds", "8", "--told", "wrong:1", "--json"});
+  const Outcome sim = Sim({kInternet2, "--model-size", "20M", "--rounds", "8", "--prior", "wrong:1", "--json"});
   EXPECT_EQ(sim.code, 0) << sim.err;
   const YAML::Node json = YAML::Load(sim.out);
   EXPECT_GT(json["informed_seconds_p50"].as<double>(), 1);
   EXPECT_GT(json["first_rounds_ratio"].as<double>(), 1);
   EXPECT_GE(json["near_from_round"].as<int>(), 2);
-  EXPECT_THAT(Sim({kInternet2, "--model-size", "2M", "--rounds", "1", "--told", "none"}).out,
+  EXPECT_THAT(Sim({kInternet2, "--model-size", "2M", "--rounds", "1", "--prior", "none"}).out,
               HasSubstr("told all rates      "));
 }
 

@@ -183,7 +183,7 @@ absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& 
                                   : config.budget_per_round.has_value() ? RunPlanner(view, OfLeastPrice(config))
                                                                         : RunPlanner(view, config);
   if (!policy.ok()) return policy;
-  if (config.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
+  if (config.IsUnwanted()) return absl::CancelledError("this plan is not needed any more");
   RefinePolicy(config, view, *policy);
   return policy;
 }

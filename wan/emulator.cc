@@ -28,7 +28,8 @@ constexpr int kNice = -15;
 
 absl::StatusOr<std::string> NewId() {
   uint64_t value = 0;
-  if (getrandom(&value, sizeof(value), 0) != sizeof(value)) return absl::ErrnoToStatus(errno, "cannot draw an id");
+  if (getrandom(&value, sizeof(value), 0) != sizeof(value))
+    return absl::ErrnoToStatus(errno, "cannot make a random id");
   return absl::StrCat(absl::Hex(value, absl::kZeroPad16));
 }
 

@@ -61,7 +61,7 @@ absl::StatusOr<FileDescriptor> WanDirectory::Lock() const {
   struct flock whole = WholeFileLock();
   if (fcntl(lock.get(), F_OFD_SETLK, &whole) == 0) return lock;
   if (errno != EAGAIN && errno != EACCES) return absl::ErrnoToStatus(errno, absl::StrCat("cannot lock ", lock_path()));
-  return absl::AlreadyExistsError(absl::StrCat("somebody holds ", lock_path()));
+  return absl::AlreadyExistsError(absl::StrCat("another process holds ", lock_path()));
 }
 
 bool WanDirectory::IsLocked() const {

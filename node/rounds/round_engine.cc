@@ -127,7 +127,7 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   if (state.binding.has_value()) return &state;
   if (state.results.has_value() && !state.results->Fits(*binding->chunks)) {
     listener_->OnRoundBroken(step, key, round, NodeId(),
-                             "a new attempt cuts it otherwise than the results that are here");
+                             "a new attempt divides it into other chunks than the results that are here");
     return nullptr;
   }
   state.binding = binding;

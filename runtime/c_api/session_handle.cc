@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<CompletionQueue::End>> CompletionQueue::Take(size_t c
   if (!changed_.wait_for(lock, absl::ToChronoNanoseconds(bounded), is_over)) {
     return absl::DeadlineExceededError("no operation with a tag has ended meanwhile");
   }
-  if (ends_.empty()) return absl::CancelledError("the session is closed, and all ends have been told");
+  if (ends_.empty()) return absl::CancelledError("the session is closed, and all its operations have been reported");
   const size_t count = std::min(capacity, ends_.size());
   std::vector<End> taken(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(count));
   ends_.erase(ends_.begin(), ends_.begin() + static_cast<std::ptrdiff_t>(count));

@@ -73,7 +73,7 @@ std::vector<zmq::message_t> ConnectionSecurity::Answer(const ReceivedFrames& que
                                 BytesOf(frames[2]) == kDataPortDomain && BytesOf(frames[5]) == "NULL";
   const bool admits = is_for_data_port || (!key.empty() && table_.Find(key) != nullptr);
   if (!admits) {
-    refused.push_back(absl::StrCat("somebody at ", is_whole ? std::string(BytesOf(frames[3])) : "an unknown address",
+    refused.push_back(absl::StrCat("a process at ", is_whole ? std::string(BytesOf(frames[3])) : "an unknown address",
                                    key.empty() ? " without a key" : absl::StrCat(" with the unlisted key ", key)));
   }
   std::vector<zmq::message_t> answer;

@@ -105,7 +105,7 @@ std::vector<zmq::message_t> DataHello(const DataTicket::Token& token, FrameSeale
 
 absl::Status ReadDataWelcome(std::vector<zmq::message_t>& frames, FrameOpener& opener) {
   if (frames.size() == 1 && opener.Open(frames).ok() && frames[0].size() == 0) return absl::OkStatus();
-  return absl::DataLossError("the data port does not welcome as who has issued the ticket would");
+  return absl::DataLossError("the data port's welcome is not of the node that issued the ticket");
 }
 
 // ---- the port ----

@@ -181,7 +181,7 @@ TEST_F(DataPortStrangerTest, IsNotLetIn) {
        {std::vector<std::string>{""}, std::vector<std::string>{token}, std::vector<std::string>{token, "proof"},
         std::vector<std::string>{token, std::string(kAeadTagBytes, '\0')},
         std::vector<std::string>{std::string(1 << 20, 'x')}}) {
-    EXPECT_THAT(Say(frames), HasSubstr("at the data port who has no ticket"));
+    EXPECT_THAT(Say(frames), HasSubstr("to the data port without a ticket"));
   }
   // And whoever is there goes on.
   SendChunk(1000);

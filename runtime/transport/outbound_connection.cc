@@ -110,14 +110,14 @@ bool OutboundConnection::Secure(zmq::socket_t& socket) {
   const std::vector<std::string> keys = security_->KeysOf(peer_);
   if (keys.empty()) {
     failure_ = peer_.empty() ? "no public key of the scheduler is known; give it in --key's file, or by --scheduler-key"
-                             : absl::StrCat("the scheduler has not told the key of ", peer_, " yet");
+                             : absl::StrCat("the scheduler has not sent the key of ", peer_, " yet");
     return false;
   }
   // While a key is changed the other end has one of two.
   peer_key_ = keys[(attempts_ / endpoints_.size()) % keys.size()];
   if (security_->MakeClient(socket, peer_key_)) return true;
   ++attempts_;
-  failure_ = absl::StrCat("the public key that is told of it is none: ", peer_key_);
+  failure_ = absl::StrCat("its public key is not a valid key: ", peer_key_);
   return false;
 }
 
@@ -366,7 +366,7 @@ bool OutboundConnection::TakeSealed(ReceivedFrames& received) {
     return !is_seal_broken_;
   }
   if (!ReadDataWelcome(received.frames, sealed_->opener).ok()) {
-    fallback_ = "somebody else listens there";
+    fallback_ = "another program listens there";
     return false;
   }
   sealed_->is_up = true;

@@ -167,7 +167,7 @@ TEST_F(SecuredTransportTest, ANodeIsMetOnceItsKeyIsTold) {
   auto client = Client(node_keys_);
   Connect(*client, "n9");
   const auto events = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
-  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("has not told the key of n9 yet"));
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("has not sent the key of n9 yet"));
   client->Admit({{server_keys_.public_key, Role::kNode, "n9", NodeId(9)}}, SteadyNow());
   Collect(*client, Have<ConnectionUp>(1), {server_.get()});
 }
@@ -177,7 +177,7 @@ TEST_F(SecuredTransportTest, AKeyThatIsNoneHarmsNobody) {
   auto client = Bind(node_keys_, {std::string(40, '#'), server_keys_.public_key});
   Connect(*client);
   const auto events = Collect(*client, Have<ConnectionUp>(1), {server_.get()});
-  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("is none: ####"));
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("is not a valid key: ####"));
 }
 
 // Nothing of it reaches the core but that it was refused, and the connection ends.
@@ -185,7 +185,8 @@ TEST_F(SecuredTransportTest, AListedKeyMayNotSpeakAsAnother) {
   for (const Message& message : {Message(JoinAs("n2")), Message(HelloOf(2)), Message(StopJob{"now"})}) {
     auto client = Client(node_keys_);
     const auto heard = BeRefused(*client, message);
-    EXPECT_THAT(First<ConnectFailed>(heard).reason, HasSubstr("told to go away: the key of node 'n1'"));
+    EXPECT_THAT(First<ConnectFailed>(heard).reason,
+                HasSubstr("the other end refused the connection: the key of node 'n1'"));
   }
 }
 

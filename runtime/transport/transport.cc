@@ -176,7 +176,7 @@ void Transport::CheckDescriptors(Timestamp now, std::vector<Event>& events) {
   if (HasDescriptorLeft()) return;
   Reject(ConnectionId(),
          absl::ResourceExhaustedError(
-             absl::StrCat("no descriptor is left, so that nobody can connect; ", DescriptorAdvice())),
+             absl::StrCat("no descriptor is left, so no process can connect; ", DescriptorAdvice())),
          events);
 }
 
@@ -291,7 +291,7 @@ void Transport::CollectFromDataPort(Timestamp now, std::vector<Event>& events) {
     events.emplace_back(ConnectionDown{connection});
   }
   for (int i = data_port_->TakeRefused() + data_port_->EndOverdue(now); i > 0; --i) {
-    Reject(ConnectionId(), absl::PermissionDeniedError("not let in: somebody at the data port who has no ticket"),
+    Reject(ConnectionId(), absl::PermissionDeniedError("refused: a connection to the data port without a ticket"),
            events);
   }
 }
@@ -340,8 +340,8 @@ bool Transport::Decode(ConnectionId connection, ReceivedFrames received, Timesta
   if (std::holds_alternative<GoAway>(*message)) {
     if (connection < kInboundConnection) {
       // Behind the end of the connection, which the caller tells of.
-      pending_.emplace_back(
-          ConnectFailed{connection, absl::StrCat("told to go away: ", std::get<GoAway>(*message).reason)});
+      pending_.emplace_back(ConnectFailed{
+          connection, absl::StrCat("the other end refused the connection: ", std::get<GoAway>(*message).reason)});
       return false;
     }
     return Reject(connection, absl::InvalidArgumentError("the opener of a connection closes it without GoAway"),

@@ -101,7 +101,7 @@ TEST_F(TransportTest, WithoutDescriptorsItSaysThatNobodyCanConnect) {
   const auto events = Collect(*server, Have<MessageRejected>(1));
   const absl::Status& reason = First<MessageRejected>(events).reason;
   EXPECT_TRUE(absl::IsResourceExhausted(reason));
-  EXPECT_THAT(std::string(reason.message()), HasSubstr("nobody can connect; this process may have 3 descriptors"));
+  EXPECT_THAT(std::string(reason.message()), HasSubstr("no process can connect; this process may have 3 descriptors"));
   client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
   const auto failed = Collect(*client, Have<ConnectFailed>(1));
   EXPECT_THAT(First<ConnectFailed>(failed).reason, HasSubstr("no descriptor is left for the connection"));

@@ -216,7 +216,8 @@ absl::Status CompareSettings(const JobSettings& recorded, const JobSettings& now
     status = absl::FailedPreconditionError(absl::StrCat(
         name, " is ", was, " in the running job, and ", is, " in ", file_name,
         ": it cannot change while a job runs. Bring the old file back. To begin another job with this one, end the "
-        "running job first (`banyan stop`, then `banyan scheduler --another`), or begin with a new state"));
+        "running job first (`banyan stop`, then `banyan scheduler --another`), or begin with a new state (another "
+        "--state-dir)"));
   });
   return status;
 }

@@ -35,7 +35,7 @@ PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, 
 
 void PlanComputation::Run() {
   if (config_.IsUnwanted()) {
-    policy_ = absl::CancelledError("nobody wants this plan any more");
+    policy_ = absl::CancelledError("this plan is not needed any more");
     return;
   }
   const absl::StatusOr<NetworkView> restricted = view_.Restrict(members_);

@@ -223,7 +223,7 @@ void ReplayScheduler::On(NodeId node, const BarrierEntered& entered) {
 
 void ReplayScheduler::On(NodeId node, const StateWanted& wanted) {
   Say(node, StateReleased{kTerm, TransferId(), wanted.fetch, absl::StatusCode::kFailedPrecondition,
-                          "nobody fetches a training state in a replay"});
+                          "a replay has no training state to fetch"});
 }
 
 void ReplayScheduler::On(NodeId node, const WaitQuestion& question) {

@@ -71,8 +71,8 @@ std::string LeaseCutter::WaitsFor() const {
   for (const NodeId node : awaited_) {
     if (names.size() < kMaxWaitingForNames) names.push_back(members_->NameOf(node));
   }
-  return absl::StrCat("policy ", rounds_->cut()->value(), " is to govern the next rounds, and ",
-                      absl::StrJoin(names, ", "), " has not said which these are");
+  return absl::StrCat("policy ", rounds_->cut()->value(), " governs the next rounds, and ", absl::StrJoin(names, ", "),
+                      " has not said yet which these are");
 }
 
 }  // namespace banyan

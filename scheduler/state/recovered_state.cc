@@ -56,11 +56,11 @@ class Replay {
   }
 
   absl::Status operator()(const CutRecord& record) {
-    if (!HasPolicy(record.policy)) return absl::DataLossError("a cut without its policy");
+    if (!HasPolicy(record.policy)) return absl::DataLossError("the end of a lease without its policy");
     for (const CutRecord::Entry& entry : record.rounds) {
       if (!HasKey(entry.key) ||
           !Book(&RoundLedger::Cut, entry.key, entry.round, record.policy, entry.route, entry.chunk_max_elements)) {
-        return absl::DataLossError("a cut of rounds that no earlier policy governs, or that have closed");
+        return absl::DataLossError("the end of a lease of rounds that no earlier policy governs, or that have closed");
       }
     }
     return absl::OkStatus();
@@ -233,12 +233,12 @@ absl::Status CheckNodes(const RecoveredState& state, const std::vector<std::stri
       return absl::FailedPreconditionError(
           absl::StrCat("node ", position, " was '", record.name,
                        "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add "
-                       "new ones at the end, or begin with a new state"));
+                       "new ones at the end, or begin with a new state (another --state-dir)"));
     }
     if (state.overlay.has_value()) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "node ", position, " was '", record.name,
-        "' and the overlay has fewer nodes; bring them back at the end of `nodes`, or begin with a new state"));
+    return absl::FailedPreconditionError(absl::StrCat("node ", position, " was '", record.name,
+                                                      "' and the overlay has fewer nodes; bring them back at the end "
+                                                      "of `nodes`, or begin with a new state (another --state-dir)"));
   }
   return absl::OkStatus();
 }
@@ -306,7 +306,8 @@ absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, c
   if (absl::Status status = CheckNodes(state, node_names); !status.ok()) return status;
   if (state.is_running() && state.members.empty() && state.last_epoch == state.planned_epoch) {
     return absl::DataLossError(
-        "the records have a running job without members, as earlier releases wrote them; begin with a new state");
+        "the records have a running job without members, as earlier releases wrote them; begin with a new state "
+        "(another --state-dir)");
   }
   state.RetirePolicies(state.rounds);
   return state;

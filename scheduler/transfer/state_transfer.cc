@@ -151,7 +151,7 @@ void StateTransfer::TellHolders(NodeId node) {
   }
   if (!holders.paths.empty()) return Send(node, std::move(holders));
   Refuse(node, joiners_.at(node).fetch, absl::StatusCode::kUnavailable,
-         absl::StrCat("no connection leads to who has the state: ", NamesOf(holders_)));
+         absl::StrCat("no connection leads to the nodes that have the state: ", NamesOf(holders_)));
   joiners_.erase(node);
 }
 
@@ -160,7 +160,7 @@ void StateTransfer::TellHolders(NodeId node) {
 void StateTransfer::Advance() {
   if (phase_ == Phase::kCollecting) AdvanceCollecting();
   if (phase_ == Phase::kServing && holders_.empty()) {
-    RefuseAll(absl::StatusCode::kUnavailable, "nobody holds the state any more; fetch it again");
+    RefuseAll(absl::StatusCode::kUnavailable, "no worker holds the state any more; fetch it again");
   }
   if (phase_ == Phase::kCollecting || phase_ == Phase::kServing) {
     if (joiners_.empty()) return Release();
@@ -175,12 +175,13 @@ void StateTransfer::Advance() {
 void StateTransfer::AdvanceCollecting() {
   if (joiners_.empty() || !awaited_.empty()) return;
   if (!holders_.empty()) return Serve();
-  if (had_holder_) return RefuseAll(absl::StatusCode::kUnavailable, "who held the state has left; fetch it again");
+  if (had_holder_)
+    return RefuseAll(absl::StatusCode::kUnavailable, "the worker that held the state has left; fetch it again");
   const std::string progress = surroundings_.progress();
   if (progress.empty()) return RefuseAll(absl::StatusCode::kNotFound, "no worker of the job has a state to give");
   RefuseAll(absl::StatusCode::kDataLoss,
             absl::StrCat(progress,
-                         ", and no worker that is left gives that state: those who had it are gone, or do not "
+                         ", and no worker that is left gives that state: those that had it are gone, or do not "
                          "share it; stop the job (banyan stop), and begin another one, from a "
                          "checkpoint if there is one (banyan scheduler --another)"));
 }
@@ -269,7 +270,7 @@ std::string StateTransfer::Awaited() const {
     case Phase::kIdle:
       break;
   }
-  return "waits for nobody";
+  return "waits for no node";
 }
 
 std::string StateTransfer::Describe() const {

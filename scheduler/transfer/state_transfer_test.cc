@@ -325,7 +325,7 @@ TEST_F(StateTransferTest, AJoinerThatReachesNoHolderIsToldSo) {
   Do(apart.OnNoState(NodeId(4), {apart.transfer(), "none"}));
   Do(apart.OnHeld(now_, NodeId(1), {apart.transfer(), kBoundary, kPushed}));
   ASSERT_EQ(To<StateReleased>(absl::StatusCode::kUnavailable), Ids{4});
-  EXPECT_EQ(Sent<StateReleased>()[0].second.reason, "no connection leads to who has the state: n1");
+  EXPECT_EQ(Sent<StateReleased>()[0].second.reason, "no connection leads to the nodes that have the state: n1");
   EXPECT_EQ(apart.phase(), Phase::kIdle);
 }
 

@@ -106,7 +106,7 @@ void TransferControl::TellPaths(NodeId node) {
   if (!holders.paths.empty()) parts_.members->SendTo(node, std::move(holders));
   // In the next one it is seen whether anybody can give anything.
   if (has_left && !has_giver)
-    begin_epoch_(absl::StrCat("all have left who had what ", parts_.members->NameOf(node), " lacks"));
+    begin_epoch_(absl::StrCat("all nodes have left that had what ", parts_.members->NameOf(node), " lacks"));
 }
 
 void TransferControl::OnMembersChanged() {

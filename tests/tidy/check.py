@@ -70,7 +70,7 @@ FOR_USERS = re.compile(r"(README|CONTRIBUTING|SECURITY|deploy/README|docs/(?!arc
 PRIVATE_WORDS = {
     r"whoever|somebody|anybody|everybody|nobody": "say which node, process or person",
     r"(?<=[.:] )Who |^Who ": "name the subject",
-    r"\bdesks?\b|\bincarnation|\babstains?\b": "a word of the code; say what it does",
+    r"\bdesks?\b|\babstains?\b": "a word of the code; say what it does",
     r"\bcuts?\b|\bcutting\b": "trim, block, shard or bucket",
     r"\bbeliefs?\b|\bbelieved\b": "prior estimate",
     r"\b(is|are|was|were|been|being) told\b": "configured, or say by what message",
@@ -84,8 +84,10 @@ PRIVATE_WORDS = {
     r"\bthe job's page\b|\bthe live page\b": "dashboard",
     r"\bthe field it knows\b|\btells of\b|\bsays of\b": "describes, reports or lists",
 }
-# The same in what the command prints.
-PRIVATE_TEXTS = r"whoever|somebody|anybody|says nothing without|is there twice|in the mean\b|on a safe way"
+# The same in what programs print, but for those that only developers run.
+PRIVATE_TEXTS = (r"whoever|somebody|anybody|everybody|nobody|says nothing without|is there twice|in the mean\b|on a safe way"
+                 r"|\b(is|are|was|were|been) told\b|\babstain|\bdrawn\b|the job's page")
+FOR_DEVELOPERS = ("tests/", "fuzz/", "bench/", "sim/", "proto/testing/")
 LEAST_TROUBLES = 40
 
 CPP = (".h", ".cc", ".cu", ".cuh")
@@ -371,7 +373,7 @@ def plain_words(files):
         for pattern, better in PRIVATE_WORDS.items() if FOR_USERS.fullmatch(path) else ():
             for match in re.finditer(pattern, prose(text), re.MULTILINE):
                 yield path, prose(text).count("\n", 0, match.start()) + 1, f"says '{match[0].strip()}': {better}"
-        if path.startswith("tools/") and path.endswith(CPP) and not is_test(path):
+        if path.endswith(CPP) and not is_test(path) and not path.startswith(FOR_DEVELOPERS):
             literals = code_and_literals(text)[1]
             for match in re.finditer(PRIVATE_TEXTS, literals):
                 yield path, line_at(literals, match.start()), f"prints '{match[0]}': name the subject, in plain words"

@@ -300,7 +300,7 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
               [&flags](absl::string_view text) { return ReadDuration(text, flags.stop_for.emplace()); });
   AddEvery("cut-every", ChaosKind::kCutLink, line, flags);
   AddTime("cut-for", "how long a link is cut (default 10s)", flags.options.cut_for, line);
-  line.Choice("cut", {kEither, kBoth, kOne}, "the directions of a link that are cut (default: drawn for each cut)",
+  line.Choice("cut", {kEither, kBoth, kOne}, "the directions of a link that are cut (default: at random for each cut)",
               &flags.cut);
   AddEvery("worker-every", ChaosKind::kKillWorker, line, flags);
   AddEvery("scheduler-every", ChaosKind::kKillScheduler, line, flags);

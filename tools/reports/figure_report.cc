@@ -102,7 +102,7 @@ std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& ro
   const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
   const char* shown = relative                                 ? "speed-up"
                       : figure.table == FigureTable::kRates    ? "Mbit/s"
-                      : figure.table == FigureTable::kLearning ? "later rounds over those of who knows"
+                      : figure.table == FigureTable::kLearning ? "later rounds over those with known rates"
                                                                : "seconds per round";
   std::string text = absl::StrCat("set terminal png size 800,480\nset output ", GnuplotQuoted(png_path), "\nset title ",
                                   GnuplotQuoted(absl::StrCat("Fig. ", figure.name, ": ", figure.title)),

@@ -114,7 +114,7 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   line.Time("limit", "TIME", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
             &flags.limit_seconds);
   line.Switch("insecure", "no keys and no encryption for Banyan, as Gloo and Open MPI have none", &flags.insecure);
-  line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
+  line.Switch("simulate", "add the simulator's results for Banyan's contenders", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
   return line;

@@ -189,7 +189,7 @@ absl::StatusOr<Policy> ModelFit::BestInHaste() const {
 absl::StatusOr<Policy> ModelFit::Best() const {
   absl::StatusOr<Policy> packed = PlanPacked(view_, rates_only_);
   if (!packed.ok()) return packed;
-  if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
+  if (config_.IsUnwanted()) return absl::CancelledError("this plan is not needed any more");
   const double bound_bps = packed->bound_bps;
   std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
@@ -198,7 +198,7 @@ absl::StatusOr<Policy> ModelFit::Best() const {
   std::stable_sort(drawn.begin(), drawn.end(), IsBetter);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
   for (Candidate& candidate : drawn) {
-    if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
+    if (config_.IsUnwanted()) return absl::CancelledError("this plan is not needed any more");
     best.push_back(Fitted(std::move(candidate.policy)));
   }
   std::ranges::move(Fapt(best.front().round_time), std::back_inserter(best));

@@ -195,7 +195,7 @@ class PackedPlans {
     const double for_few_trees = PrecisionFor(graph_.nodes()).for_few_trees;
     std::vector<Policy> policies;
     for (const double spare : spare_parts) {
-      if (config_.IsUnwanted()) return absl::CancelledError("nobody wants this plan any more");
+      if (config_.IsUnwanted()) return absl::CancelledError("this plan is not needed any more");
       const double floor_bps =
           std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
       const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
