@@ -133,7 +133,7 @@ dist() {
   fresh_root --include=python3,python3-venv,zsh
   install -d -m 755 "$fresh/dist/docs" "$fresh/dist/python"
   cp "$out"/banyan-*.tar.gz "$out"/banyan_train-*.whl "$checkout/README.md" "$fresh/dist/"
-  cp "$checkout/docs/pytorch.md" "$fresh/dist/docs/"
+  cp "$checkout"/docs/*.md "$fresh/dist/docs/"
   cp -r "$checkout/python/tests" "$fresh/dist/python/"
   cp "$checkout/deploy/packages/try_dist.sh" "$fresh/"
   inside "$fresh" bash /try_dist.sh /dist >&2

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Follows README.md, docs/tutorial.md, docs/cpp.md and deploy/README.md from nothing to rounds, with four hosts: network
-# namespaces that have the addresses of these pages. Commands and C++ are those of the pages. Skipped where the system lets nobody make namespaces.
+# namespaces that have the addresses of these pages. Commands and C++ are those of the pages. README.md and the tutorial are
+# followed by a user without rights, in bash and, where it is installed, in zsh. Skipped where namespaces cannot be made.
 set -euo pipefail
 
 fail() {
@@ -75,8 +76,10 @@ else
   g++ -std=c++20 train.cc "-I$prefix/include" "${libs[@]}" -o train
 fi
 
-# on HOST LOG COMMAND: runs it there, as typed into a shell.
-on() { ip netns exec "host$1" bash -c "exec $3" 2>"$work/$2.log"; }
+# on HOST LOG COMMAND: runs it there, as typed into `shell`, by means of what `reader` has, if anything.
+reader=()
+shell=bash
+on() { ip netns exec "host$1" "${reader[@]}" "$shell" -c "exec $3" 2>"$work/$2.log"; }
 
 # deploy/README.md, with the sample beside it as it is.
 page="$prefix/share/banyan/README.md"
@@ -136,55 +139,79 @@ for trainer in "${trainers[@]}"; do
 done
 
 # README.md: the overlay and the commands of several machines, with this program in place of Python's.
-wait "$first_scheduler" || fail "expected the scheduler to end with its job: $(<scheduler.log)"
-mkdir readme
-cd readme
-block "$root/README.md" yaml >overlay.yaml
-commands="$(block "$root/README.md" sh)"
-said() { sed -n "s/ *#.*//; /^banyan $1 /p" <<<"$commands"; }
-on 0 readme-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<../readme-keys.log)"
-on 0 readme-scheduler "$(said scheduler)" >/dev/null &
-readme_scheduler=$!
-run="$(said run)"
-[[ "$run" == *"--name n1 -- python3 train.py" ]] || fail "expected the command of a site, got '$run'"
-run="${run/python3 train.py/bash -c \'../train \$BANYAN_NODE 0\'}"
-on 2 readme-n2 "${run/n1/n2}" >n2.out &
-second=$!
-on 1 readme-n1 "$run" >n1.out || fail "expected n1 to train: $(cat n1.out ../readme-n1.log)"
-wait "$second" || fail "expected n2 to train: $(cat n2.out ../readme-n2.log)"
-grep -q '^\[n2\] round 3' n2.out || fail "expected three rounds of n2, got: $(<n2.out)"
-wait "$readme_scheduler" || fail "expected the scheduler to end with its job: $(<../readme-scheduler.log)"
+follow_readme() {
+  local commands scheduler run second
+  block "$root/README.md" yaml >overlay.yaml
+  commands="$(block "$root/README.md" sh)"
+  said() { sed -n "s/ *#.*//; /^banyan $1 /p" <<<"$commands"; }
+  on 0 readme-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<"$work/readme-keys.log")"
+  on 0 readme-scheduler "$(said scheduler)" >/dev/null &
+  scheduler=$!
+  run="$(said run)"
+  [[ "$run" == *"--name n1 -- python3 train.py" ]] || fail "expected the command of a site, got '$run'"
+  run="${run/python3 train.py/bash -c \'$work/train \$BANYAN_NODE 0\'}"
+  on 2 readme-n2 "${run/n1/n2}" >n2.out &
+  second=$!
+  on 1 readme-n1 "$run" >n1.out || fail "expected n1 to train: $(cat n1.out "$work/readme-n1.log")"
+  wait "$second" || fail "expected n2 to train: $(cat n2.out "$work/readme-n2.log")"
+  grep -q '^\[n2\] round 3' n2.out || fail "expected three rounds of n2, got: $(<n2.out)"
+  wait "$scheduler" || fail "expected the scheduler to end with its job: $(<"$work/readme-scheduler.log")"
+}
 
-# docs/tutorial.md: the job of two hosts from its keys to its second run, the second host in a folder of its own.
-tutorial="$root/docs/tutorial.md"
-mkdir ../tutorial ../tutorial/second
-cd ../tutorial
-block "$tutorial" yaml >overlay.yaml
-said() { sed -n "s/^    \(banyan $1.*\)/\1/p" "$tutorial"; }
-on 0 tutorial-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<../tutorial-keys.log)"
-[[ "$(grep -c '^    scp -r keys/overlay.yaml keys/b.key ' "$tutorial")" == 1 ]] || fail "expected the files of the second host"
-cp keys/overlay.yaml keys/b.key second
-on 0 tutorial-all "$(said 'doctor .*--all')" >all.out &
-all=$!
-on 0 tutorial-a "$(said 'doctor .*name a')" >a.out &
-first=$!
-(cd second && on 1 tutorial-b "$(said 'doctor .*name b')") >b.out || fail "expected no fault at b: $(cat b.out ../tutorial-b.log)"
-wait "$first" || fail "expected no fault at a: $(cat a.out ../tutorial-a.log)"
-wait "$all" || fail "expected no fault at all: $(cat all.out ../tutorial-all.log)"
-scheduler="$(said 'scheduler keys' | sed -n 1p)"
-on 0 tutorial-scheduler "$scheduler" >/dev/null &
-first_scheduler=$!
-run_site() { on "$1" "tutorial-run-$2" "${3/python3 train.py/bash -c \'$work/train \$BANYAN_NODE 0\'}"; }
-(cd second && run_site 1 b "$(said 'run overlay.yaml')" >b.out) &
-second=$!
-run_site 0 a "$(said 'run keys')" >a.out || fail "expected a to train: $(cat a.out ../tutorial-run-a.log)"
-wait "$second" || fail "expected b to train: $(cat second/b.out ../tutorial-run-b.log)"
-wait "$first_scheduler" || fail "expected the scheduler to end with its job: $(<../tutorial-scheduler.log)"
-code=0
-on 0 tutorial-again "$scheduler" >/dev/null || code=$?
-((code == 3)) || fail "expected code 3 of a job that is over, got $code: $(<../tutorial-again.log)"
-on 0 tutorial-another "$(said 'scheduler .*--another')" >/dev/null &
-# The home of all hosts has keys of the first job, which would be found before those here.
-status="$(said status)"
-until on 0 tutorial-status "${status% --watch} --key keys/observer.key" >status.out 2>/dev/null; do sleep 0.2; done
-grep -q '^job first: waiting' status.out || fail "expected another job that waits, got: $(<status.out)"
+# docs/tutorial.md: the job of two hosts from its keys to its second run and its end, the second host in a folder of its
+# own.
+follow_tutorial() {
+  local tutorial="$root/docs/tutorial.md" all first second scheduler status code
+  mkdir second
+  block "$tutorial" yaml >overlay.yaml
+  said() { sed -n "s/^    \(banyan $1.*\)/\1/p" "$tutorial"; }
+  on 0 tutorial-keys "$(said keygen)" >/dev/null || fail "expected keys: $(<"$work/tutorial-keys.log")"
+  [[ "$(grep -c '^    scp -r keys/overlay.yaml keys/b.key ' "$tutorial")" == 1 ]] || fail "expected the files of the second host"
+  cp keys/overlay.yaml keys/b.key second
+  on 0 tutorial-all "$(said 'doctor .*--all')" >all.out &
+  all=$!
+  on 0 tutorial-a "$(said 'doctor .*name a')" >a.out &
+  first=$!
+  (cd second && on 1 tutorial-b "$(said 'doctor .*name b')") >b.out ||
+    fail "expected no fault at b: $(cat b.out "$work/tutorial-b.log")"
+  wait "$first" || fail "expected no fault at a: $(cat a.out "$work/tutorial-a.log")"
+  wait "$all" || fail "expected no fault at all: $(cat all.out "$work/tutorial-all.log")"
+  scheduler="$(said 'scheduler keys' | sed -n 1p)"
+  on 0 tutorial-scheduler "$scheduler" >/dev/null &
+  first=$!
+  run_site() { on "$1" "tutorial-run-$2" "${3/python3 train.py/bash -c \'$work/train \$BANYAN_NODE 0\'}"; }
+  (cd second && run_site 1 b "$(said 'run overlay.yaml')" >b.out) &
+  second=$!
+  run_site 0 a "$(said 'run keys')" >a.out || fail "expected a to train: $(cat a.out "$work/tutorial-run-a.log")"
+  wait "$second" || fail "expected b to train: $(cat second/b.out "$work/tutorial-run-b.log")"
+  wait "$first" || fail "expected the scheduler to end with its job: $(<"$work/tutorial-scheduler.log")"
+  code=0
+  on 0 tutorial-again "$scheduler" >/dev/null || code=$?
+  ((code == 3)) || fail "expected code 3 of a job that is over, got $code: $(<"$work/tutorial-again.log")"
+  on 0 tutorial-another "$(said 'scheduler .*--another')" >/dev/null &
+  first=$!
+  status="$(said status)"
+  until on 0 tutorial-status "${status% --watch}" >status.out 2>/dev/null; do sleep 0.2; done
+  grep -q '^job first: waiting' status.out || fail "expected another job that waits, got: $(<status.out)"
+  on 0 tutorial-stop "$(said stop)" >/dev/null || fail "expected the job to take its end: $(<"$work/tutorial-stop.log")"
+  wait "$first" || fail "expected the scheduler to end with its job: $(<"$work/tutorial-another.log")"
+}
+
+wait "$first_scheduler" || fail "expected the scheduler to end with its job: $(<scheduler.log)"
+# A reader is another user, who has no capability, no home but his own, and nothing to write outside of it.
+mount -o remount,ro /run
+mount -o remount,ro /opt
+reader=(unshare --user --map-user=1000 --map-group=1000)
+on 0 reader "bash -c '((EUID == 1000)) && ! ip link set lo down && ! touch /run/x'" || fail "expected a reader without rights"
+for shell in bash zsh; do
+  if ! command -v "$shell" >/dev/null; then
+    echo "skipped: $shell is not installed"
+    continue
+  fi
+  for page in readme tutorial; do
+    export HOME="$work/$page-$shell"
+    mkdir "$HOME"
+    cd "$HOME"
+    "follow_$page"
+  done
+done

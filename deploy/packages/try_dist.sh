@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Tries the tarball and the wheel as their readers would: try_dist.sh FOLDER, as root of a minimal system with Python and
-# zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/pytorch.md and python/tests.
+# zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/ and python/tests.
 # An ordinary user installs them, runs the package's tests that need no torch, and follows README.md from the overlay to
-# the status in bash and in zsh, with addresses of this machine.
+# the status and docs/tutorial.md to its end, in bash and in zsh, with addresses of this machine.
 set -euo pipefail
 folder="$1"
 
@@ -53,15 +53,32 @@ job = banyan.join()
 job.init("w", array.array("f", [0, 0]))
 print("mean", *job.all_reduce("w", array.array("f", [1, 2])))
 # All go on until each has seen that the status was shown.
-while job.all_reduce("w", array.array("f", [0, float(os.path.exists("seen"))]))[1] < 1: pass
+while job.all_reduce("w", array.array("f", [0, float(os.path.exists("/home/reader/seen"))]))[1] < 1: pass
 job.close()
 END
 
+# new_job PAGE: a folder with its overlay, and nothing that is left of another job.
+new_job() {
+  rm -rf job .local seen && install -d -o 12345 -g 12345 job job/second
+  cp train.py job/ && cp train.py job/second/
+  awk '/^ *```yaml$/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$folder/$1" | local_addresses >job/overlay.yaml
+}
+
+# all_have_trained SITE...: waits until each has printed the mean.
+all_have_trained() {
+  local site tries
+  for site in "$@"; do
+    for ((tries = 0; tries < 600; ++tries)); do
+      if grep -q "mean 1.0 2.0" "$site.log"; then break; fi
+      sleep 0.1
+    done
+    grep -q "mean 1.0 2.0" "$site.log" || fail "expected the mean at $site"
+  done
+}
+
 for shell in bash zsh; do
   say "README.md in $shell"
-  rm -rf job && install -d -o 12345 -g 12345 job && cp train.py job/
-  awk '/^ *```yaml$/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$folder/README.md" | local_addresses \
-    >job/overlay.yaml
+  new_job README.md
   as_reader "$shell" "cd job && $(shown keygen)" >keys.log 2>&1 || fail "expected keys of '$(shown keygen)'"
   as_reader "$shell" "cd job && exec $(shown scheduler)" >scheduler.log 2>&1 &
   started=($!)
@@ -70,19 +87,46 @@ for shell in bash zsh; do
     as_reader "$shell" "cd job && exec ${run//n1/$site}" >"$site.log" 2>&1 &
     started+=($!)
   done
-  for site in n1 n2; do
-    for ((tries = 0; tries < 600; ++tries)); do
-      if grep -q "mean 1.0 2.0" "$site.log"; then break; fi
-      sleep 0.1
-    done
-    grep -q "mean 1.0 2.0" "$site.log" || fail "expected the mean at $site of '$run'"
-  done
+  all_have_trained n1 n2
   status="$(shown status)"
   as_reader "$shell" "cd job && ${status% --watch}" >status.log 2>&1 || fail "expected a status of '$status'"
   grep -q ': running' status.log || fail "expected a job that runs"
-  touch job/seen
+  touch seen
   for process in "${started[@]}"; do wait "$process" || fail "expected all to end well with the job, got $?"; done
-  # What is left of it would be a job that is over.
-  rm -rf .local
+
+  say "docs/tutorial.md in $shell"
+  new_job docs/tutorial.md
+  # step LOG FOLDER BEGIN: runs the first line of the tutorial that begins so, in the folder of its machine.
+  step() {
+    local line
+    line="$(sed -nE "s/^    (banyan $3.*)/\\1/p" "$folder/docs/tutorial.md" | head -n 1 | local_addresses)"
+    as_reader "$shell" "cd '$2' && exec ${line% --watch}" >"$1.log" 2>&1
+  }
+  step keys job keygen || fail "expected keys"
+  as_reader bash "cp job/keys/overlay.yaml job/keys/b.key job/second/"
+  step all job 'doctor .*--all' &
+  started=($!)
+  step a job 'doctor .*--name a' &
+  started+=($!)
+  step b job/second 'doctor overlay' || fail "expected no fault at b"
+  for process in "${started[@]}"; do wait "$process" || fail "expected no fault at a, nor between sites"; done
+  step scheduler job 'scheduler keys' &
+  started=($!)
+  step a job 'run keys' &
+  started+=($!)
+  step b job/second 'run overlay' &
+  started+=($!)
+  all_have_trained a b
+  step status job status && grep -q ': running' status.log || fail "expected a job that runs"
+  touch seen
+  for process in "${started[@]}"; do wait "$process" || fail "expected all to end well with the job, got $?"; done
+  code=0
+  step scheduler job 'scheduler keys' || code=$?
+  ((code == 3)) || fail "expected code 3 of a job that is over, got $code"
+  step scheduler job 'scheduler .*--another' &
+  started=($!)
+  until step status job status && grep -q ': waiting' status.log; do sleep 0.2; done
+  step stop job stop || fail "expected the job to take its end"
+  wait "${started[0]}" || fail "expected the scheduler to end with its job, got $?"
 done
 say "done"
