@@ -51,14 +51,14 @@ chmod 600 ada.token
 "$banyan" scheduler overlay.yaml --listen tcp://127.0.0.1:0 --port-file port --forgetful --stay "${flags[@]}" \
   >/dev/null 2>scheduler.log &
 processes+=($!)
-until_shown "the job's page at " scheduler.log "where the page is"
+until_shown "dashboard at " scheduler.log "where the page is"
 until_shown tcp: port "the scheduler's address"
 for name in n1 n2 n3; do
-  "$banyan" node --name "$name" --scheduler "$(<port)" --listen tcp://127.0.0.1:0 --attach "unix:$work/$name.sock" \
+  "$banyan" node --name "$name" --scheduler "$(<port)" --listen tcp://127.0.0.1:0 --worker-socket "unix:$work/$name.sock" \
     2>"$name.log" &
   processes+=($!)
 done
-page="$(sed -n "s/.*the job's page at \(http[^ ]*\).*/\1/p" scheduler.log)"
+page="$(sed -n "s/.*dashboard at \(http[^ ]*\).*/\1/p" scheduler.log)"
 
 # Who is refused, and how, at a job that runs; one order that is taken, and one that the scheduler refuses.
 python3 - "$page" <<'PY' || fail "expected orders of operators to be taken, and no others"

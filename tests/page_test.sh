@@ -30,11 +30,11 @@ END
 "$banyan" scheduler overlay.yaml --listen tcp://127.0.0.1:0 --port-file port --forgetful >scheduler.out 2>scheduler.log &
 processes+=($!)
 for ((tries = 0; tries < 600; ++tries)); do
-  if [[ -s port ]] && grep -q "the job's page at " scheduler.log; then break; fi
+  if [[ -s port ]] && grep -q "dashboard at " scheduler.log; then break; fi
   kill -0 "${processes[0]}" || fail "the scheduler has ended"
   sleep 0.1
 done
-page="$(sed -n "s/.*the job's page at \(http[^ ]*\).*/\1/p" scheduler.log)"
+page="$(sed -n "s/.*dashboard at \(http[^ ]*\).*/\1/p" scheduler.log)"
 [[ -n "$page" ]] || fail "the scheduler does not say where the page is"
 
 # get PATH: headers to headers.txt, the body to stdout.
@@ -62,7 +62,7 @@ nodes = []
 
 def start(name):
     command = [banyan, "node", "--name", name, "--scheduler", scheduler, "--listen", "tcp://127.0.0.1:0"]
-    nodes.append(subprocess.Popen(command + ["--attach", f"unix:{os.getcwd()}/{name}.sock"], stderr=open(f"{name}.log", "w")))
+    nodes.append(subprocess.Popen(command + ["--worker-socket", f"unix:{os.getcwd()}/{name}.sock"], stderr=open(f"{name}.log", "w")))
 
 def read_events(lines):
     kind = None

@@ -53,8 +53,8 @@ struct NodeFlags {
   std::string listen = "tcp://127.0.0.1:0";
   std::string advertise;  // empty: where it listens
   int64_t data_port = 0;
-  std::string attach;
-  std::string attach_group;  // empty: the group of the socket's file
+  std::string worker_socket;
+  std::string worker_group;  // empty: the group of the socket's file
   std::string job;
   std::string http;  // empty: no metrics
   std::string token_file;
@@ -78,7 +78,7 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "aggregates and forwards. It may be started before the scheduler. Fallen out of the job, it joins again.\n"
       "Ends with its job, and cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup).\n" +
           std::string(kDaemonExitCodes),
-      "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
+      "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --worker-socket unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay; default: $BANYAN_NAME", &flags.name);
   AddSchedulerFlag(line, "", &flags.scheduler);
   flags.keys.AddTo(line, KeyFlags::Use::kNode);
@@ -88,11 +88,15 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   line.Integer("data-port", "PORT",
                "with a key: where other nodes send chunks, besides --listen; for firewalls (default 0: a free one)", 0,
                UINT16_MAX, &flags.data_port);
-  line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
-  line.Text("attach-group", "GROUP",
+  line.Text("worker-socket", "SOCKET", "unix:/path where training processes attach; default: none can",
+            &flags.worker_socket);
+  line.FormerName("worker-socket", "attach");
+  line.Text("worker-group", "GROUP",
             "whose members may attach, besides this user; default: this process's own, or that of the socket's "
             "directory if that hands it on (setgid)",
-            &flags.attach_group);
+            &flags.worker_group);
+  line.FormerName("worker-group", "attach-group");
+  line.Needs("worker-group", "worker-socket");
   line.Text("job", "NAME", "refuse any other job; default: whichever the scheduler runs", &flags.job);
   line.Text("http", "HOST:PORT", "serve metrics at http://HOST:PORT/metrics, port 0 for a free one; default: off",
             &flags.http);
@@ -150,27 +154,26 @@ absl::Status CheckFlags(NodeFlags& flags) {
   flags.keys.BelongTo(flags.name);
   status.Update(flags.keys.CheckAddresses({flags.listen, flags.advertise}));
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
-  if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
-    status.Update(absl::InvalidArgumentError(absl::StrCat("--attach: expected unix:/path, got '", flags.attach, "'")));
+  if (!flags.worker_socket.empty() && !absl::StartsWith(flags.worker_socket, "unix:/")) {
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat("--worker-socket: expected unix:/path, got '", flags.worker_socket, "'")));
   }
-  if (!flags.attach_group.empty() && flags.attach.empty()) {
-    status.Update(absl::InvalidArgumentError("--attach-group needs --attach, the socket that the group may use"));
-  }
-  if (!flags.attach.empty()) status.Update(CheckFlag("--attach", UnixPathOf(flags.attach).status()));
+  if (!flags.worker_socket.empty())
+    status.Update(CheckFlag("--worker-socket", UnixPathOf(flags.worker_socket).status()));
   return status;
 }
 
 // Makes the folder of the worker socket where there is none, as /run/banyan after each start of a machine.
 absl::Status MakeSocketFolder(const NodeFlags& flags) {
-  if (flags.attach.empty()) return absl::OkStatus();
-  const absl::StatusOr<std::string> path = UnixPathOf(flags.attach);
+  if (flags.worker_socket.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> path = UnixPathOf(flags.worker_socket);
   if (!path.ok()) return path.status();
   const std::filesystem::path folder = std::filesystem::path(*path).parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat("--attach: cannot make the folder ", folder.string(), ": ", error.message(),
+      absl::StrCat("--worker-socket: cannot make the folder ", folder.string(), ": ", error.message(),
                    "; make it, or choose one of this user's, such as below $XDG_RUNTIME_DIR"));
 }
 
@@ -234,8 +237,8 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
                                                      .records_transcript = !flags.transcript.empty(),
                                                      .recorder = recorder,
                                                      .replayed = std::move(replayed)});
-  if (flags.http.empty()) return core;
-  return std::make_unique<WatchedNode>(std::move(core), snapshot);
+  if (flags.http.empty()) return WithWatchdog(std::move(core));
+  return WithWatchdog(std::make_unique<WatchedNode>(std::move(core), snapshot));
 }
 
 // Reads the transcript that is to be replayed; null without one. FAILED_PRECONDITION when it is another node's.
@@ -265,8 +268,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   const bool is_secured = security->has_value();
   options.security = *std::move(security);
   if (is_secured) options.security->data_port = static_cast<uint16_t>(flags.data_port);
-  options.worker_socket = flags.attach;
-  options.worker_group = flags.attach_group;
+  options.worker_socket = flags.worker_socket;
+  options.worker_group = flags.worker_group;
   options.memory_limit = FindMemoryLimit();
   options.compute_threads = static_cast<int>(flags.threads);
   options.brief_bytes = ComputePool::kBriefBytes;
@@ -287,7 +290,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address, is_secured); !warning.empty())
     log(LogLevel::kWarning, warning);
-  log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
+  log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address,
+                                    is_secured ? absl::StrCat(", with the key ", flags.keys.file()) : ""));
   out << "node " << flags.name << ": " << address << std::endl;
   NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "READY=1");
   absl::Status ended = RunUntilStopped(

@@ -116,7 +116,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
             "a token that readers of scheduler.http must give, in a file of mode 0600; default: anyone may read",
             &flags.token_file);
   line.Repeated("http-operator", "NAME=FILE",
-                "an operator who reconfigures, removes and stops on the page of scheduler.http with the token in the "
+                "an operator, who may reconfigure, remove and stop on the dashboard with the token in the "
                 "file, of mode 0600; may be given for several; default: none",
                 [&flags](absl::string_view text) { return ReadOperatorFlag(text, flags.access.operators); });
   line.Repeated("http-host", "NAME",
@@ -134,7 +134,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Text("etcd-cert", "FILE", "this client's certificate for an etcd at https, in PEM", &flags.etcd.tls.certificate);
   line.Text("etcd-key", "FILE", "the secret key of --etcd-cert, in PEM", &flags.etcd.tls.key);
   line.Text("etcd-ca", "FILE",
-            "who signs the certificates of etcd's members, in PEM; default: the system's authorities",
+            "the authority that signs the certificates of etcd's members, in PEM; default: the system's authorities",
             &flags.etcd.tls.authorities);
   line.Needs("etcd-cert", "etcd-key");
   line.Needs("etcd-key", "etcd-cert");
@@ -301,7 +301,7 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   }
   if (page != nullptr) tap.on_sent = [&page](const Message& message) { page->TakeTraced(message); };
   auto core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
-  return RunUntilStopped(signals, host, std::make_unique<SchedulerTap>(std::move(core), std::move(tap)));
+  return RunUntilStopped(signals, host, WithWatchdog(std::make_unique<SchedulerTap>(std::move(core), std::move(tap))));
 }
 
 // Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this

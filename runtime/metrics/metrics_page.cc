@@ -1,5 +1,6 @@
 #include "runtime/metrics/metrics_page.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,7 +14,7 @@ namespace {
 constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 void AppendSample(const MetricFamily& family, const MetricFamily::Sample& sample, std::string& text) {
-  absl::StrAppend(&text, family.name);
+  absl::StrAppend(&text, family.name, sample.suffix);
   char before = '{';
   for (const auto& [name, value] : sample.labels) {
     const std::string quoted = absl::StrReplaceAll(value, {{"\\", "\\\\"}, {"\n", "\\n"}, {"\"", "\\\""}});
@@ -25,6 +26,24 @@ void AppendSample(const MetricFamily& family, const MetricFamily::Sample& sample
 }
 
 }  // namespace
+
+void Histogram::Add(double seconds, uint64_t times) {
+  counts_[std::ranges::lower_bound(kBounds, seconds) - kBounds.begin()] += times;
+  sum_s_ += seconds * static_cast<double>(times);
+}
+
+MetricFamily Histogram::Family(std::string name, std::string help) const {
+  MetricFamily family = {std::move(name), std::move(help), MetricFamily::Kind::kHistogram, {}};
+  uint64_t count = 0;
+  for (size_t i = 0; i < counts_.size(); ++i) {
+    count += counts_[i];
+    const std::string bound = i < kBounds.size() ? absl::StrCat(kBounds[i]) : "+Inf";
+    family.samples.push_back({{{"le", bound}}, static_cast<double>(count), "_bucket"});
+  }
+  family.samples.push_back({{}, sum_s_, "_sum"});
+  family.samples.push_back({{}, static_cast<double>(count), "_count"});
+  return family;
+}
 
 HttpRoute ReadinessRoute(std::function<bool()> is_ready) {
   constexpr unsigned kUnavailable = 503;
@@ -55,8 +74,9 @@ std::string MetricsPage::Render() const {
   for (const MetricFamily& family : collect_()) {
     // One without samples would only be a headline.
     if (family.samples.empty()) continue;
+    constexpr const char* kTypes[] = {" gauge\n", " counter\n", " histogram\n"};
     absl::StrAppend(&text, "# HELP ", family.name, " ", family.help, "\n# TYPE ", family.name,
-                    family.kind == MetricFamily::Kind::kCounter ? " counter\n" : " gauge\n");
+                    kTypes[static_cast<size_t>(family.kind)]);
     for (const MetricFamily::Sample& sample : family.samples) AppendSample(family, sample, text);
   }
   return text;

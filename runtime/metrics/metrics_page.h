@@ -3,6 +3,7 @@
 #ifndef BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_
 #define BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,12 +19,13 @@ namespace banyan {
 
 // One metric with its values, as a monitoring system reads it. A value; thread-compatible.
 struct MetricFamily {
-  // A counter only rises, until its process starts anew; its name ends with _total.
-  enum class Kind : uint8_t { kGauge, kCounter };
+  // A counter only rises, until its process starts anew; its name ends with _total. A histogram is made by Histogram.
+  enum class Kind : uint8_t { kGauge, kCounter, kHistogram };
   using Labels = std::vector<std::pair<std::string, std::string>>;
   struct Sample {
     Labels labels;
     double value = 0;
+    std::string suffix = {};  // of the family's name, in a histogram
     friend bool operator==(const Sample&, const Sample&) = default;
   };
 
@@ -45,6 +47,23 @@ struct MetricFamily {
   }
   void Add(Labels labels, double value) { samples.push_back({std::move(labels), value}); }
   friend bool operator==(const MetricFamily&, const MetricFamily&) = default;
+};
+
+// How long something took, again and again, as Prometheus counts it: in buckets from 5 ms to 100 s. A value;
+// thread-compatible.
+class Histogram {
+ public:
+  // Counts `times` of them that took `seconds` each.
+  void Add(double seconds, uint64_t times);
+  // REQUIRES: `name` ends with _seconds.
+  MetricFamily Family(std::string name, std::string help) const;
+
+ private:
+  static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,
+                                         1.0,   2.5,  5.0,   10.0, 25.0, 50.0, 100.0};
+
+  std::array<uint64_t, kBounds.size() + 1> counts_ = {};  // up to each bound, and beyond the last
+  double sum_s_ = 0;
 };
 
 // Returns the path /readyz, for all to see whether a process does its work yet: "ok", or 503 and "not yet".

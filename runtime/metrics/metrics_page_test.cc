@@ -53,6 +53,28 @@ TEST(MetricsPageTest, ServesWhatIsCollected) {
   EXPECT_THAT(answer, Not(HasSubstr("banyan_empty")));
 }
 
+TEST(HistogramTest, CountsUpToEachBound) {
+  Histogram times;
+  times.Add(0.004, 1);
+  times.Add(0.3, 5);
+  times.Add(2.5, 2);
+  times.Add(1000, 1);
+  const auto page =
+      Serve([&times] { return std::vector<MetricFamily>{times.Family("banyan_round_seconds", "Rounds.")}; });
+  ASSERT_NE(page, nullptr);
+  EXPECT_EQ(page->Render(),
+            "# HELP banyan_round_seconds Rounds.\n# TYPE banyan_round_seconds histogram\n"
+            "banyan_round_seconds_bucket{le=\"0.005\"} 1\nbanyan_round_seconds_bucket{le=\"0.01\"} 1\n"
+            "banyan_round_seconds_bucket{le=\"0.025\"} 1\nbanyan_round_seconds_bucket{le=\"0.05\"} 1\n"
+            "banyan_round_seconds_bucket{le=\"0.1\"} 1\nbanyan_round_seconds_bucket{le=\"0.25\"} 1\n"
+            "banyan_round_seconds_bucket{le=\"0.5\"} 6\nbanyan_round_seconds_bucket{le=\"1\"} 6\n"
+            "banyan_round_seconds_bucket{le=\"2.5\"} 8\nbanyan_round_seconds_bucket{le=\"5\"} 8\n"
+            "banyan_round_seconds_bucket{le=\"10\"} 8\nbanyan_round_seconds_bucket{le=\"25\"} 8\n"
+            "banyan_round_seconds_bucket{le=\"50\"} 8\nbanyan_round_seconds_bucket{le=\"100\"} 8\n"
+            "banyan_round_seconds_bucket{le=\"+Inf\"} 9\nbanyan_round_seconds_sum 1006.504\n"
+            "banyan_round_seconds_count 9\n");
+}
+
 TEST(MetricsPageTest, AnswersProbes) {
   const auto page = Serve([]() -> std::vector<MetricFamily> {
     ADD_FAILURE() << "a probe needs no metrics";

@@ -11,14 +11,32 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "access/exposure.h"
 #include "core/check.h"
 #include "posix/service_manager.h"
+#include "protocol/tap.h"
 #include "tools/command_line.h"
 
 namespace banyan {
 namespace {
+
+// Tells systemd that the core takes its turns. Thread-compatible; owned by its driver.
+class Watchdog : public Tap {
+ public:
+  Watchdog(std::unique_ptr<Protocol> core, absl::Duration interval) : Tap(std::move(core)), interval_(interval) {}
+
+ private:
+  Timestamp NextTurn() const override { return next_; }
+  void OnTurn() override {
+    TellWatchdog();
+    next_ = now() + interval_;
+  }
+
+  const absl::Duration interval_;
+  Timestamp next_;
+};
 
 // Makes the signal that `fd` tells of wait for `thread` alone, which holds it back: a library's thread that does not
 // could take it on its way, and whoever looks for it then would see none.
@@ -57,6 +75,15 @@ std::string OpenAddressWarning(absl::string_view address, bool is_secured) {
 std::string WithPort(absl::string_view address, int port) {
   return absl::StrCat(address.substr(0, address.rfind(':')), ":", port);
 }
+
+std::unique_ptr<Protocol> WithWatchdog(std::unique_ptr<Protocol> core) {
+  int64_t patience_us = 0;
+  if (!absl::SimpleAtoi(CommandLine::Variable("WATCHDOG_USEC"), &patience_us) || patience_us <= 0) return core;
+  // Half of it, as sd_watchdog_enabled(3) has it.
+  return std::make_unique<Watchdog>(std::move(core), absl::Microseconds(patience_us) / 2);
+}
+
+void TellWatchdog() { NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "WATCHDOG=1"); }
 
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop) {

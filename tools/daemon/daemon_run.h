@@ -37,6 +37,10 @@ std::string WithPort(absl::string_view address, int port);
 // the calling thread from then on, so that thread is to ask `signals` for it.
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop);
+// Returns the core, which tells systemd again and again that it takes its turns, where WATCHDOG_USEC asks for it.
+std::unique_ptr<Protocol> WithWatchdog(std::unique_ptr<Protocol> core);
+// The same for a process that waits without a core.
+void TellWatchdog();
 // Returns the status of the core's Stop action. `signals` was made before `host`.
 absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core);
 

@@ -36,6 +36,7 @@ NodeSnapshot SampleSnapshot() {
 TEST(MetricsDocumentTest, HasARowOfEachMetric) {
   std::vector<std::string> rows;
   for (const MetricFamily& family : MakeSchedulerMetrics(SampleStatus())) rows.push_back(Row(family));
+  rows.push_back(Row(MakeRoundTimesMetric("scheduler", Histogram())));
   rows.push_back(Row(MakeBuildInfoMetric()));
   rows.push_back(Row(MakeInsecureMetric(false)));
   for (const MetricFamily& family : MakeNodeMetrics(SampleSnapshot())) rows.push_back(Row(family));

@@ -122,6 +122,10 @@ bool WatchedNode::OnAction(Action& action) {
   const auto* const send = std::get_if<Send>(&action);
   const auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
   if (report == nullptr) return true;
+  const uint64_t before = latest_.report.last_sync.count;
+  if (report->last_sync.count > before) {
+    latest_.round_times.Add(absl::ToDoubleSeconds(report->last_sync.duration), report->last_sync.count - before);
+  }
   latest_.report = *report;
   snapshot_->Set(latest_);
   return true;
@@ -129,6 +133,12 @@ bool WatchedNode::OnAction(Action& action) {
 
 MetricFamily MakeInsecureMetric(bool is_insecure) {
   return Make("insecure", "1 while other machines reach the node, which has no keys.", is_insecure ? 1 : 0);
+}
+
+MetricFamily MakeRoundTimesMetric(absl::string_view process, const Histogram& round_times) {
+  return round_times.Family(
+      absl::StrCat("banyan_", process, "_round_seconds"),
+      "Synchronisation times of rounds. Those that ended within one second count as the last of them.");
 }
 
 MetricFamily MakeBuildInfoMetric() {
@@ -146,6 +156,7 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
   families.push_back(Make("last_sync_seconds",
                           "Synchronisation time of the last round: of all tensors that were pushed together.",
                           absl::ToDoubleSeconds(report.last_sync.duration)));
+  families.push_back(MakeRoundTimesMetric("node", from.round_times));
   families.push_back(
       Make("training_step", "Step of the last loss that a worker reported.", static_cast<double>(report.step)));
   families.push_back(Make("training_loss", "The last loss that a worker reported.", report.loss));

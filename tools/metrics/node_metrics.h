@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/tap.h"
 #include "runtime/metrics/latest_value.h"
@@ -22,6 +23,7 @@ struct NodeSnapshot {
   NodeReport report;
   std::map<NodeId, std::string> nodes;
   std::map<KeyId, std::string> keys;
+  Histogram round_times = {};  // those between two reports count as the last of them
 };
 
 // Reads along what a node's core tells the scheduler, and what the scheduler tells it of names. Thread-compatible;
@@ -46,6 +48,9 @@ class WatchedNode : public Tap {
 std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& snapshot);
 // Tells whether other machines reach the node, which has no keys then.
 MetricFamily MakeInsecureMetric(bool is_insecure);
+
+// The synchronisation times of rounds, of `process`: "node" or "scheduler".
+MetricFamily MakeRoundTimesMetric(absl::string_view process, const Histogram& round_times);
 
 // Says which release a daemon is of.
 MetricFamily MakeBuildInfoMetric();

@@ -35,6 +35,7 @@ std::unique_ptr<TestingProtocol> MakeCore() {
   core->on_down = [](ConnectionId, Actions& actions) {
     NodeReport report;
     report.workers_attached = 3;
+    report.last_sync = {4, 10, absl::Seconds(2)};
     TestingProtocol::Add(actions, Send{kScheduler, std::move(report), {}});
   };
   return core;
@@ -57,6 +58,13 @@ TEST(WatchedNodeTest, ReadsAlong) {
   EXPECT_EQ(latest->report.workers_attached, 3u);
   EXPECT_EQ(latest->nodes.at(NodeId(2)), "n2");
   EXPECT_EQ(latest->keys.at(KeyId(1)), "fc");
+  // Four rounds so far. The same report again brings none.
+  EXPECT_EQ(node.Step(Timestamp(), ConnectionDown{kPeer}).size(), 1u);
+  const MetricFamily times = MakeRoundTimesMetric("node", snapshot.Get()->round_times);
+  EXPECT_EQ(times.name, "banyan_node_round_seconds");
+  EXPECT_EQ(times.samples.back(), (Sample{{}, 4, "_count"}));
+  EXPECT_EQ(times.samples[7], (Sample{{{"le", "1"}}, 0, "_bucket"}));
+  EXPECT_EQ(times.samples[8], (Sample{{{"le", "2.5"}}, 4, "_bucket"}));
 }
 
 const MetricFamily& Find(const std::vector<MetricFamily>& families, const std::string& name) {

@@ -67,6 +67,7 @@ void JobHistory::AddRound(const JobStatus& status, double at_s, uint64_t change)
   const uint64_t round = NewestRound(status);
   const double seconds = LongestSync(status);
   if (round == 0 || seconds == 0 || (!rounds_.empty() && round <= rounds_.back().round)) return;
+  round_times_.Add(seconds, rounds_.empty() ? 1 : round - rounds_.back().round);
   rounds_.push_back({change, at_s, round, seconds, PlanOf(status).predicted_round_seconds, MeanLoss(status),
                      SentBytes(status), status.policy});
   if (rounds_.size() > kMostRounds) rounds_.pop_front();

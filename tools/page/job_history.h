@@ -15,6 +15,7 @@
 
 #include "absl/time/time.h"
 #include "proto/status.h"
+#include "runtime/metrics/metrics_page.h"
 
 namespace banyan {
 
@@ -87,6 +88,8 @@ class JobHistory {
 
   // Returns what came after `change`, which is JobNews, as JSON, or an empty text when nothing did.
   std::string JsonSince(uint64_t change) const;
+  // Of all rounds since this object was made; those that no status told of count as the next that one did.
+  const Histogram& round_times() const { return round_times_; }
 
  private:
   bool IsOfAnotherJob(const JobStatus& status) const;
@@ -96,6 +99,7 @@ class JobHistory {
   uint64_t began_with_ = 0;  // the change at which what is kept began
   std::deque<JobNews::Round> rounds_;
   std::deque<JobNews::Policy> policies_;
+  Histogram round_times_;
 };
 
 }  // namespace banyan

@@ -39,6 +39,20 @@ std::shared_ptr<const JobFeed::Known> JobFeed::Status() const {
   return status_;
 }
 
+std::vector<MetricFamily> JobFeed::Metrics() const {
+  std::shared_ptr<const Known> known;
+  Histogram round_times;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    known = status_;
+    round_times = history_.round_times();
+  }
+  if (known == nullptr) return {};
+  std::vector<MetricFamily> families = MakeSchedulerMetrics(known->status);
+  families.push_back(MakeRoundTimesMetric("scheduler", round_times));
+  return families;
+}
+
 std::string JobFeed::NextEvents(uint64_t& place) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (place == heard_) return "";
@@ -79,11 +93,6 @@ constexpr char kMetrics[] = "/metrics";
 // Of wrong tokens.
 constexpr absl::Duration kBetweenLines = absl::Minutes(1);
 
-std::vector<MetricFamily> CollectStatus(const JobFeed& feed) {
-  const std::shared_ptr<const JobFeed::Known> known = feed.Status();
-  return known == nullptr ? std::vector<MetricFamily>() : MakeSchedulerMetrics(known->status);
-}
-
 }  // namespace
 
 void JobPage::WrongTokens::Note(const std::string& from, const LogFunction& log) {
@@ -92,7 +101,7 @@ void JobPage::WrongTokens::Note(const std::string& from, const LogFunction& log)
   if (now < next_line_) return;
   next_line_ = now + kBetweenLines;
   log(LogLevel::kWarning,
-      absl::StrCat("the job's page was asked with ", count_, " wrong tokens so far, the last from ", from));
+      absl::StrCat("the dashboard was asked with ", count_, " wrong tokens so far, the last from ", from));
 }
 
 MetricFamily JobPage::WrongTokens::Metric() const {
@@ -118,7 +127,7 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
   absl::StatusOr<std::unique_ptr<MetricsPage>> server = ServeMetrics(
       http,
       [feed, wrong = &page->wrong_tokens_] {
-        std::vector<MetricFamily> families = CollectStatus(*feed);
+        std::vector<MetricFamily> families = feed->Metrics();
         families.push_back(wrong->Metric());
         families.push_back(MakeBuildInfoMetric());
         return families;
@@ -131,7 +140,7 @@ absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http,
                                          ": serve it on loopback, behind ssh -L or a proxy that speaks TLS"));
   }
   page->reader_ = std::thread(&JobPage::Read, page.get());
-  log(LogLevel::kInfo, absl::StrCat("the job's page at ", page->url()));
+  log(LogLevel::kInfo, absl::StrCat("dashboard at ", page->url()));
   return page;
 }
 

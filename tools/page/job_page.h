@@ -54,6 +54,8 @@ class JobFeed {
 
   // The newest; nullptr before the first.
   std::shared_ptr<const Known> Status() const;
+  // The metrics of the newest status and of the rounds so far; none before the first.
+  std::vector<MetricFamily> Metrics() const;
   // For a stream of events: `history`, which is JobHistory::JsonSince, `status` and `trace`, where they are new;
   // otherwise `beat`, by which a reader knows that the scheduler was heard again.
   std::string NextEvents(uint64_t& place) const;

@@ -22,7 +22,7 @@ TEST(JobPageTest, ServesThePageTheStatusAndMetrics) {
       JobPage::Serve("127.0.0.1:0", [&logged](LogLevel, absl::string_view line) { logged.emplace_back(line); });
   ASSERT_TRUE(page.ok()) << page.status();
   const std::string url = (*page)->url();
-  EXPECT_THAT(logged, Contains(absl::StrCat("the job's page at ", url)));
+  EXPECT_THAT(logged, Contains(absl::StrCat("dashboard at ", url)));
   int port = 0;
   ASSERT_TRUE(absl::SimpleAtoi(url.substr(17, url.size() - 18), &port)) << url;
 
