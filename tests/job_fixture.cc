@@ -156,7 +156,7 @@ void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
   };
   add("--scheduler", reached_schedulers_);
   add("--listen", AddressOf(node));
-  add("--attach", absl::StrCat("unix:", SocketPathOf(node)));
+  add("--worker-socket", absl::StrCat("unix:", SocketPathOf(node)));
   if (spec_.stays) arguments.push_back("--stay");
   AddKey(NameOf(node), arguments);
   arguments.insert(arguments.end(), flags.begin(), flags.end());

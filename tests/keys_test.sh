@@ -91,6 +91,12 @@ if "$banyan" status --scheduler "$scheduler" --key n2.key --timeout 2s >status.o
 fi
 grep -q "does not list the key of this process" n2-status.log || fail "expected a word on n2's key: $(<n2-status.log)"
 
+grep -q "used the key n2.key" n2-status.log || fail "expected to hear which key it was: $(<n2-status.log)"
+# An operator's key of another job in the home does not come before the one beside the overlay.
+mkdir -p .config/banyan
+cp n2.key .config/banyan/operator.key
+"$banyan" status --scheduler "$scheduler" --json >status.json 2>status.log || fail "expected the key in ./keys to be taken"
+
 replace_key operator
 operate reconfigure keys/overlay.yaml >reconfigure.out 2>reconfigure.log || fail "expected to hear that it is done"
 grep -q "the key that gave this order counts no more" reconfigure.out || fail "expected a word: $(<reconfigure.out)"

@@ -238,9 +238,9 @@ absl::StatusOr<int> RunLocal(const LocalFlags& flags, std::ostream& out) {
   for (int index = 1; index <= flags.sites; ++index) {
     const std::string site = absl::StrCat("n", index);
     const std::string socket = SocketOf(**directory, site);
-    status.Update(launch.StartNode(
-        site, {"/usr/bin/env", alone, *banyan, "node", "--name", site, "--scheduler", ports->Address(0), "--listen",
-               ports->Address(index), "--attach", socket, "--key", key_of(site), "--log-level", flags.log_level}));
+    status.Update(launch.StartNode(site, {"/usr/bin/env", alone, *banyan, "node", "--name", site, "--scheduler",
+                                          ports->Address(0), "--listen", ports->Address(index), "--worker-socket",
+                                          socket, "--key", key_of(site), "--log-level", flags.log_level}));
     status.Update(StartTraining(launch, site, socket, flags.workers, flags.program, site_ports));
   }
   if (!status.ok()) return status;
@@ -313,8 +313,8 @@ absl::StatusOr<int> RunSite(const RunFlags& flags, std::ostream& out) {
   std::vector<PortReservation> site_ports;
   Launch launch(out, signals);
   const std::string socket = SocketOf(**directory, flags.name);
-  std::vector<std::string> arguments = {*banyan,    "node", "--name",      flags.name,
-                                        "--attach", socket, "--log-level", flags.log_level};
+  std::vector<std::string> arguments = {*banyan,           "node", "--name",      flags.name,
+                                        "--worker-socket", socket, "--log-level", flags.log_level};
   arguments.insert(arguments.end(), node_flags->begin(), node_flags->end());
   absl::Status status = launch.StartNode(flags.name, std::move(arguments));
   const int64_t workers = flags.workers > 0 ? flags.workers : (*node)->workers;
@@ -341,7 +341,7 @@ int LocalCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                                 "environment, which banyan.join() reads.\n",
                                 kEnds),
                    "banyan local --sites 3 -- python3 train.py");
-  line.Integer("sites", "N", "how many sites (default 3)", 1, kMostSites, &flags.sites);
+  line.Integer("sites", "N", "how many sites (default 3)", 2, kMostSites, &flags.sites);
   line.Integer("workers", "W",
                "training processes at each site, with the variables of torchrun: LOCAL_RANK and others (default 1)", 1,
                kMostWorkers, &flags.workers);

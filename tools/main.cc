@@ -37,13 +37,19 @@ std::string StateHome() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
 }
 
-// The value of an environment variable; empty when it is not set. Daemons of `banyan local` are told all by flags.
+// The value of an environment variable; empty when it is not set.
 std::string Environment(const std::string& name) {
-  constexpr char kOurs[] = "BANYAN_";
-  const bool is_flag = name.rfind(kOurs, 0) == 0;
-  if (is_flag && std::getenv(banyan::kNoVariables) != nullptr) return "";
+  static const bool has_no_flags = std::getenv(banyan::kNoVariables) != nullptr;
+  if (has_no_flags && name.rfind("BANYAN_", 0) == 0) return "";
   const char* const value = std::getenv(name.c_str());
   return value == nullptr ? "" : value;
+}
+
+// The variables are those of this command: daemons of its own jobs get all by flags.
+void KeepVariablesFromDaemons(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || (arguments.front() != "demo" && arguments.front() != "bench")) return;
+  Environment("");
+  setenv(banyan::kNoVariables, "1", 1);
 }
 
 // The folder below which this program is installed, as PREFIX/bin/banyan.
@@ -73,6 +79,7 @@ int main(int argc, char** argv) {
   banyan::CommandLine::SetEnvironment(Environment);
   const std::vector<std::string> arguments =
       banyan::WithInstalledSamples(std::vector<std::string>(argv + 1, argv + argc), InstalledPrefix());
+  KeepVariablesFromDaemons(arguments);
   const std::string description = "Trains one model in many data centres over a slow, uneven, changing network.";
   const banyan::CommandTable commands(
       "banyan", description,

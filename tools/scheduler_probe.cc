@@ -125,8 +125,13 @@ void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
   absl::Status silence = absl::UnavailableError(absl::StrCat(
       "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "), " within ",
       absl::FormatDuration(Patience()), ", got none",
-      !up_.empty() ? std::string(" though it took the connection; is it a Banyan scheduler?")
-                   : absl::StrCat("; does it run there?", failure_.empty() ? "" : absl::StrCat(" (", failure_, ")"))));
+      !up_.empty()
+          ? std::string(" though it took the connection; is it a Banyan scheduler?")
+          : absl::StrCat("; does it run there?",
+                         failure_.empty()
+                             ? ""
+                             : absl::StrCat(" (", failure_, options_.key_file.empty() ? "" : "; this one used the key ",
+                                            options_.key_file, ")"))));
   if (options_.on_silence && was_answered_) {
     if (!std::exchange(is_silent_, true)) options_.on_silence(silence);
     return Begin(now, actions);

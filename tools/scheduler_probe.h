@@ -21,6 +21,7 @@ namespace banyan {
 struct SchedulerProbeOptions {
   std::vector<std::string> schedulers;                     // tcp://host:port, at least one
   std::optional<SecurityOptions> security = std::nullopt;  // with which keys; none: it has none
+  std::string key_file = {};                               // where they are from, for errors
   // Asked again when the connection is lost before the answer, which changes nothing about the patience. After
   // SchedulerProbe::kMostLost times the probe stops with RESOURCE_EXHAUSTED: an answer larger than a message may be
   // ends the connection each time.

@@ -133,6 +133,7 @@ absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::str
   if (!security.ok()) return security.status();
   SchedulerProbeOptions probe;
   probe.security = *std::move(security);
+  probe.key_file = flags.keys.file();
   probe.schedulers = std::move(schedulers);
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);

@@ -172,7 +172,7 @@ run_job() {
   "$prefix/bin/banyan" scheduler job.yaml --state-dir "$TEST_TMPDIR/state_$program" >/dev/null 2>scheduler.log &
   started+=($!)
   for i in 1 2 3; do
-    "$prefix/bin/banyan" node --name "n$i" --listen "tcp://127.0.0.1:1779$i" --attach "unix:$sockets/n$i" \
+    "$prefix/bin/banyan" node --name "n$i" --listen "tcp://127.0.0.1:1779$i" --worker-socket "unix:$sockets/n$i" \
       >/dev/null 2>"n$i.log" &
     started+=($!)
   done

@@ -24,7 +24,9 @@ constexpr int kLogLines = 100000;
 }  // namespace
 
 std::unique_ptr<ChildProcess> StartBanyan(const std::string& name, std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), absl::StrCat(std::getenv("TEST_SRCDIR"), "/banyan/tools/banyan"));
+  // A variable of another job, with which no node of the demo could be reached.
+  arguments.insert(arguments.begin(), {"/usr/bin/env", "BANYAN_ADVERTISE=tcp://192.0.2.1:1",
+                                       absl::StrCat(std::getenv("TEST_SRCDIR"), "/banyan/tools/banyan")});
   absl::StatusOr<std::unique_ptr<ChildProcess>> process =
       ChildProcess::Start({.name = name,
                            .arguments = std::move(arguments),

@@ -1,7 +1,11 @@
 """DistributedDataParallel: what a site's processes send goes through Banyan, on to the other sites.
 
     banyan local --sites 2 --workers 2 -- python3 ddp.py
+
+Or by torchrun: banyan run overlay.yaml --name n1 -- torchrun --nproc-per-node 2 ddp.py
 """
+
+import os
 
 import banyan
 import banyan.torch as bt
@@ -9,6 +13,7 @@ import torch
 from common import batches, loss_of, report
 from torch.nn.parallel import DistributedDataParallel
 
+os.environ.setdefault("USE_LIBUV", "0")  # Debian 13's torch has no libuv. Torchrun there needs USE_LIBUV=0 in its own environment.
 torch.distributed.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(8, 1, bias=False))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -33,6 +33,12 @@ def free_port() -> int:
 
 _START_SECONDS = 10.0
 
+
+def _environment() -> "dict[str, str]":
+    """Returns that of the scheduler, which gets all by flags."""
+    return {**os.environ, "BANYAN_NO_VARIABLES": "1"}
+
+
 # Runs a scheduler, "$@", as long as somebody holds the other end of the standard input; then the folder goes too.
 _GUARD = """
 folder=$1
@@ -49,7 +55,7 @@ rm -rf -- "$folder"
 def _check(overlay: str) -> None:
     """Raises InvalidArgument where the scheduler would refuse its overlay: nodes would wait for it in vain."""
     checked = subprocess.run(
-        [find_command(), "scheduler", overlay, "--check", "--forgetful"], capture_output=True, text=True
+        [find_command(), "scheduler", overlay, "--check", "--forgetful"], capture_output=True, text=True, env=_environment()
     )
     if checked.returncode != 0:
         shutil.rmtree(os.path.dirname(overlay), ignore_errors=True)
@@ -85,6 +91,7 @@ class LocalJob:
             ["sh", "-c", _GUARD, "sh", self._folder, find_command(), "scheduler", overlay, "--forgetful", "--port-file",
              bound],
             stdin=subprocess.PIPE, stdout=self._log, stderr=subprocess.STDOUT, start_new_session=True,
+            env=_environment(),
         )
         # Nodes that come before it is there would warn of it.
         deadline = time.monotonic() + _START_SECONDS

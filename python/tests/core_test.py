@@ -434,6 +434,11 @@ class EnvironmentTest(unittest.TestCase):
         with self.assertRaisesRegex(banyan.InvalidArgument, "aggregation.op"):
             LocalJob(more="aggregation: {op: median}")
 
+    def test_a_local_job_takes_no_flags_from_the_environment(self):
+        with unittest.mock.patch.dict(os.environ, {"BANYAN_LISTEN": "tcp://nowhere:1", "BANYAN_STATE_DIR": "/none"}):
+            with LocalJob() as job:
+                self.assertIn(f"listening on {job.scheduler}", job.log)
+
     def test_a_library_that_is_another_one_is_refused(self):
         script = "import banyan; banyan.join('unix:/nonexistent/node', timeout=0.2)"
         ran = subprocess.run(

@@ -306,7 +306,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               [&flags](absl::string_view text) { return ReadPart(text, flags.least_accuracy); });
   line.Time("lost-after", "S", "silence after which a node falls out (default: the overlay's, or 30)", absl::Seconds(1),
             kLeastLostAfterSeconds, kMostLostAfterSeconds, &flags.lost_after_seconds);
-  line.Switch("open", "open the job's page in a browser", &flags.open);
+  line.Switch("open", "open the dashboard in a browser", &flags.open);
   line.Switch("json", "print the result as JSON", &flags.json);
   line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
   return line;
@@ -361,7 +361,7 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> StartWan(const DemoFlags& flags, co
 
 std::string DescribeWan(const DemoFlags& flags, size_t nodes) {
   std::string text = absl::StrCat(nodes, " nodes on an emulated WAN, ");
-  return text + (flags.redraw_seconds > 0 ? absl::StrCat("its rates drawn anew every ", flags.redraw_seconds,
+  return text + (flags.redraw_seconds > 0 ? absl::StrCat("with new random rates every ", flags.redraw_seconds,
                                                          " s between ", RateRange().ToString(), " Mbit/s")
                                           : "its rates as in the overlay");
 }

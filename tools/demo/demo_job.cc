@@ -121,12 +121,13 @@ absl::Status DemoJob::StartNode(size_t index) {
   SupervisionOptions options;
   options.kind = ProcessKind::kNode;
   options.node = node.name;
-  options.process = {.name = absl::StrCat("node ", node.name),
-                     .arguments = network_.InNode(
-                         index, {options_.banyan_program, "node", "--name", node.name, "--scheduler",
-                                 network_.scheduler_address(), "--listen", network_.node_addresses()[index], "--attach",
-                                 SocketOf(directory_, node), "--stay", "--key", KeyOf(directory_, node.name)}),
-                     .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
+  options.process = {
+      .name = absl::StrCat("node ", node.name),
+      .arguments = network_.InNode(
+          index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
+                  "--listen", network_.node_addresses()[index], "--worker-socket", SocketOf(directory_, node), "--stay",
+                  "--key", KeyOf(directory_, node.name)}),
+      .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
   return Launch(std::move(options), nodes_);
 }
 

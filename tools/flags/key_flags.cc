@@ -14,9 +14,9 @@ void KeyFlags::AddTo(CommandLine& line, Use use) {
   line.Text("key", "FILE",
             use == Use::kCommand
                 ? "the secret key of an operator or an observer, as banyan keygen makes it; default: operator.key or "
-                  "observer.key in ~/.config/banyan, /etc/banyan, this folder or keys, else none"
+                  "observer.key in keys, this folder, ~/.config/banyan or /etc/banyan, else none"
                 : "its secret key, as banyan keygen makes it; default: $BANYAN_KEY, or its name with .key beside the "
-                  "overlay, in ~/.config/banyan, /etc/banyan, this folder or keys, else none",
+                  "overlay, in keys, this folder, ~/.config/banyan or /etc/banyan, else none",
             &file_);
   if (use == Use::kCommand) {
     owners_ = {"operator", "observer"};
@@ -40,8 +40,10 @@ void KeyFlags::BelongTo(const std::string& owner, const std::string& overlay) {
 
 std::string KeyFlags::file() const {
   if (!file_.empty() || insecure_) return file_;
-  for (const std::string& owner : owners_) {
-    if (std::string found = owner.empty() ? "" : FindKeyFile(KeyFolders(overlay_), owner); !found.empty()) return found;
+  for (const std::string& folder : KeyFolders(overlay_)) {
+    for (const std::string& owner : owners_) {
+      if (std::string found = owner.empty() ? "" : FindKeyFile({folder}, owner); !found.empty()) return found;
+    }
   }
   return "";
 }
@@ -69,10 +71,11 @@ std::vector<std::string> KeyFolders(const std::string& overlay) {
     const std::string beside = std::filesystem::path(overlay).parent_path().string();
     folders.push_back(beside.empty() ? "." : beside);
   }
+  folders.insert(folders.end(), {"keys", "."});
   if (const std::string home = CommandLine::Variable("HOME"); absl::StartsWith(home, "/")) {
     folders.push_back(home + "/.config/banyan");
   }
-  folders.insert(folders.end(), {"/etc/banyan", ".", "keys"});
+  folders.push_back("/etc/banyan");
   return folders;
 }
 

@@ -60,8 +60,8 @@ class KeyFlags {
   Use use_ = Use::kCommand;
 };
 
-// Returns where keys lie when nobody says it, the likeliest first: beside `overlay`, unless that is empty, this user's,
-// those of the machine, here, and in the folder keys, where the documents have them made.
+// Returns where keys lie when no flag says it, the nearest first: beside `overlay`, unless that is empty; in the folder
+// keys, where the documents have them made; here; those of this user; those of the machine.
 std::vector<std::string> KeyFolders(const std::string& overlay = "");
 
 // --- the flags by which commands choose a planner and what it shall do, instead of what the overlay says ---

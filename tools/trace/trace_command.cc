@@ -37,11 +37,13 @@ constexpr absl::Duration kConnectPatience = absl::Seconds(5);
 // FAILED_PRECONDITION when the scheduler refuses, RESOURCE_EXHAUSTED when it sends more than was asked for, CANCELLED
 // after Ctrl-C.
 absl::StatusOr<GatheredRecords> AskForTrace(const std::vector<std::string>& schedulers,
-                                            std::optional<SecurityOptions> security, const TraceRounds& question) {
+                                            std::optional<SecurityOptions> security, const std::string& key_file,
+                                            const TraceRounds& question) {
   RecordGatherer gatherer;
   SchedulerProbeOptions probe;
   probe.schedulers = schedulers;
   probe.security = std::move(security);
+  probe.key_file = key_file;
   probe.question = question;
   probe.patience = question.patience + kGrace;
   probe.connect_patience = kConnectPatience;
@@ -148,7 +150,8 @@ absl::Status RunOnJob(const TraceFlags& flags, std::ostream& out) {
   absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
   if (!security.ok()) return security.status();
   const TraceRounds question{static_cast<uint32_t>(flags.rounds), absl::Seconds(flags.patience_s)};
-  absl::StatusOr<GatheredRecords> gathered = AskForTrace(*schedulers, *std::move(security), question);
+  absl::StatusOr<GatheredRecords> gathered =
+      AskForTrace(*schedulers, *std::move(security), flags.keys.file(), question);
   if (!gathered.ok()) return gathered.status();
   for (const TraceEnd::Missing& missing : gathered->end.missing) {
     out << "without " << missing.node << ": " << missing.reason << "\n";

@@ -107,7 +107,7 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
     setup.processes.push_back(
         {absl::StrCat("node-", name), name,
          WithKey({place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place), "--listen",
-                  NodeAddressAt(address), "--attach", socket, "--stay"},
+                  NodeAddressAt(address), "--worker-socket", socket, "--stay"},
                  name, place)});
     setup.processes.push_back({absl::StrCat("worker-", name),
                                name,

@@ -121,7 +121,7 @@ TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
   EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/overlay.yaml --forgetful --stay --insecure");
   EXPECT_EQ(Line(setup.processes[3]),
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
-            "--attach unix:/tmp/run/b.sock --stay --insecure");
+            "--worker-socket unix:/tmp/run/b.sock --stay --insecure");
   EXPECT_EQ(Line(setup.processes[4]), "/bin/peer /tmp/run/gate 1 2 1000 unix:/tmp/run/b.sock");
 }
 
@@ -135,7 +135,7 @@ TEST(ContenderSetupTest, SecuredProcessesHaveTheirKeys) {
             "/bin/banyan scheduler /tmp/run/overlay.yaml --forgetful --stay --key /tmp/run/scheduler.key");
   EXPECT_EQ(Line(setup.processes[3]),
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
-            "--attach unix:/tmp/run/b.sock --stay --key /tmp/run/b.key");
+            "--worker-socket unix:/tmp/run/b.sock --stay --key /tmp/run/b.key");
 }
 
 TEST(ContenderSetupTest, GlooHasAProcessPerNode) {
