@@ -66,7 +66,7 @@ TEST(RecoveredStateTest, ACutMovesTheRestOfLeasesAndKeepsTheOldPolicyWhileItGove
         CutRecord{PolicyVersion(2), {{KeyId(1), Round(10)}}}}) {
     const absl::Status refused = Replay(RunningJob({BindingOf(1, 1, 9, 1), PolicyOf(2, 1), wrong})).status();
     EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(std::string(refused.message()), HasSubstr("a cut "));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("the end of a lease "));
   }
 }
 
