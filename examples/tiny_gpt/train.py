@@ -5,8 +5,8 @@
 Modes: `single`, one process on all sites' batches; `alone`, the first site by itself; and over Banyan `ddp` (the
 gradients of every step), `diloco`, `streaming`, `localsgd` (together every --sync-every steps) and `hfa` (a site's workers
 every --k1 steps, all every --sync-every). Prints a line of JSON: losses in nats per character, the float32 numbers that a
-worker has sent, the bytes that sites have sent each other after the start, the seconds of the steps, and how many of them
-the first worker waited for the others in local updates. With --mbps sites are on the emulated WAN (docs/wan.md).
+worker has sent, the bytes that sites have sent each other after the start, the seconds of the steps, how many of them the
+first worker waited for the others in local updates, and how many it compared replicas with `ddp`. With --mbps sites are on the emulated WAN (docs/wan.md).
 """
 
 import argparse
@@ -63,7 +63,9 @@ def join_in(options, job, model, inner):
     if options.mode == "ddp":
         bt.local_group()
         model = DistributedDataParallel(model)
-        return model, bt.attach(job, model)
+        sync = bt.attach(job, model)
+        sync.watch(inner)
+        return model, sync
     if options.mode == "diloco":
         return model, bt.DiLoCo(job, model, inner, bt.Nesterov(0.7, 0.9), sync_every=options.sync_every)
     if options.mode == "streaming":
@@ -104,6 +106,7 @@ def train(options, job, sites, workers):
                 losses[step + 1] = round(loss_of(net, text.validation()).item(), 4)
     size = sum(each.numel() for each in net.parameters())
     sent, waited = size * options.steps, 0.0
+    checked = getattr(sync, "checked_seconds", 0.0)
     if isinstance(sync, bt.DiLoCo):
         sync.flush()
         sent, waited = sync.sent_elements, sync.waited_seconds
@@ -111,6 +114,7 @@ def train(options, job, sites, workers):
     return {
         "mode": options.mode, "parameters": size, "validation": losses, "sent": 0 if sync is None else sent,
         "bytes": bytes_sent(options, job) - sent_before, "seconds": round(seconds, 1), "waited": round(waited, 2),
+        "checked": round(checked, 3),
     }
 
 

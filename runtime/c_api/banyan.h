@@ -62,7 +62,7 @@ typedef struct banyan_session banyan_session;  // one worker's access to a node
 typedef struct banyan_ticket banyan_ticket;    // one operation under way
 
 // Grows when functions or fields are added; programs compiled against an older one go on working.
-#define BANYAN_ABI_VERSION 8
+#define BANYAN_ABI_VERSION 9
 BANYAN_API uint32_t banyan_abi_version(void);
 // "0.1.0"
 BANYAN_API const char* banyan_version(void);
@@ -294,6 +294,12 @@ BANYAN_API int banyan_boundary_is_held(banyan_session* session, int* is_held);
 // Fills the parts with the state that the others have, and tells its step. BANYAN_NOT_FOUND when the job begins;
 // BANYAN_DATA_LOSS when it has trained, and nobody is left who gives its state.
 BANYAN_API int banyan_fetch_state(banyan_session* session, double seconds, uint64_t* step);
+// Compares what replicas have alike, such as parameters, by digests. All workers call it after the same step, once in
+// some hundred, with the same names and bytes. Where some have other numbers all get BANYAN_FAILED_PRECONDITION, and
+// banyan_last_error names their nodes and the first part that differs. Its rounds are of keys that begin with `name`.
+BANYAN_API int banyan_compare_replicas(banyan_session* session, const char* name, size_t parts,
+                                       const char* const* names, void* const* memory, const size_t* bytes,
+                                       double seconds);
 
 #ifdef __cplusplus
 }

@@ -67,6 +67,21 @@ bool IsAnyMissing(const float* const* values, const size_t* counts, size_t parts
   return false;
 }
 
+absl::StatusOr<std::vector<StatePart>> PartsOf(size_t parts, const char* const* names, void* const* memory,
+                                               const size_t* bytes) {
+  if (names == nullptr || memory == nullptr || bytes == nullptr) {
+    return absl::InvalidArgumentError("expected names, memory and bytes of parts, got null");
+  }
+  std::vector<StatePart> named;
+  for (size_t i = 0; i < parts; ++i) {
+    if (names[i] == nullptr || memory[i] == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("expected a name and memory for each part, got null in part ", i));
+    }
+    named.push_back({.name = names[i], .memory = {static_cast<uint8_t*>(memory[i]), bytes[i]}});
+  }
+  return named;
+}
+
 // False for what is no number, too.
 bool IsShare(double value) { return value >= 0 && value <= 1; }
 
@@ -344,15 +359,19 @@ int banyan_session_next(banyan_session* session, double seconds, uint64_t* tags,
 
 int banyan_share_state(banyan_session* session, size_t parts, const char* const* names, void* const* memory,
                        const size_t* bytes) {
-  if (session == nullptr || names == nullptr || memory == nullptr || bytes == nullptr) {
-    return ReportMissing(__func__, "session, names, memory, bytes");
-  }
-  std::vector<StatePart> named;
-  for (size_t i = 0; i < parts; ++i) {
-    if (names[i] == nullptr || memory[i] == nullptr) return ReportMissing(__func__, "name and memory for each part");
-    named.push_back({.name = names[i], .memory = {static_cast<uint8_t*>(memory[i]), bytes[i]}});
-  }
-  return Report(session->handle.Use([&](Session& to) { return to.ShareState(std::move(named)); }));
+  if (session == nullptr) return ReportMissing(__func__, "session");
+  absl::StatusOr<std::vector<StatePart>> named = PartsOf(parts, names, memory, bytes);
+  if (!named.ok()) return Report(named.status());
+  return Report(session->handle.Use([&](Session& to) { return to.ShareState(*std::move(named)); }));
+}
+
+int banyan_compare_replicas(banyan_session* session, const char* name, size_t parts, const char* const* names,
+                            void* const* memory, const size_t* bytes, double seconds) {
+  if (session == nullptr || name == nullptr) return ReportMissing(__func__, "session, name");
+  const absl::StatusOr<std::vector<StatePart>> named = PartsOf(parts, names, memory, bytes);
+  if (!named.ok()) return Report(named.status());
+  return Report(
+      session->handle.Use([&](Session& to) { return to.CompareReplicas(name, *named, DurationOf(seconds)); }));
 }
 
 int banyan_pass_boundary(banyan_session* session, uint64_t step, double seconds) {

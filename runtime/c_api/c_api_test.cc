@@ -336,6 +336,22 @@ TEST_P(CApiTest, AForkedChildNeitherUsesNorHarmsIt) {
   ExpectDone(PushPull(result));
 }
 
+TEST_P(CApiTest, ReplicasOfOneWorkerAreAlike) {
+  Start();
+  const char* const names[] = {"weight", "step"};
+  float weight[] = {1, 2};
+  int64_t step = 3;
+  void* const memory[] = {weight, &step};
+  const size_t bytes[] = {sizeof weight, sizeof step};
+  for (int call = 0; call < 2; ++call) {
+    EXPECT_EQ(banyan_compare_replicas(session_, "model", 2, names, memory, bytes, kLongSeconds), BANYAN_OK)
+        << banyan_last_error();
+  }
+  EXPECT_EQ(banyan_compare_replicas(session_, "model", 0, names, memory, bytes, 1), BANYAN_INVALID_ARGUMENT);
+  EXPECT_EQ(banyan_compare_replicas(session_, "model", 2, names, nullptr, bytes, 1), BANYAN_INVALID_ARGUMENT);
+  EXPECT_EQ(banyan_compare_replicas(session_, nullptr, 2, names, memory, bytes, 1), BANYAN_INVALID_ARGUMENT);
+}
+
 TEST_P(CApiTest, StateIsSharedBeforeItIsFetched) {
   Start();
   uint64_t step = 0;

@@ -293,6 +293,14 @@ class Session {
   // have, or have with another size. FAILED_PRECONDITION before ShareState. After an error the parts hold anything.
   absl::StatusOr<uint64_t> FetchState(absl::Duration timeout = absl::InfiniteDuration());
 
+  // Compares what replicas have alike, such as parameters, or all that ShareState takes, by digests: all workers call
+  // it after the same step, once in some hundred, with the same names and sizes. Where some have other numbers all get
+  // FAILED_PRECONDITION, with the nodes that differ from the lowest worker's, and the first part. Its rounds are of
+  // keys that begin with `name`. Errors: FAILED_PRECONDITION also in a job whose rounds may leave workers out;
+  // INVALID_ARGUMENT without parts, or for another number of them; DEADLINE_EXCEEDED, naming who is awaited.
+  absl::Status CompareReplicas(absl::string_view name, absl::Span<const StatePart> parts,
+                               absl::Duration timeout = absl::InfiniteDuration());
+
   // Returns the members of the job, once it has started, and since an epoch later than `after`: waits for that at most
   // for `timeout`, then DEADLINE_EXCEEDED. So a loop that gives the epoch that it had last hears of each change.
   absl::StatusOr<JobNodes> Members(uint64_t after = 0, absl::Duration timeout = absl::InfiniteDuration()) const;

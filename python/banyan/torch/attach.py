@@ -9,6 +9,7 @@ import functools
 import logging
 import math
 import threading
+import time
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
 import torch
@@ -113,6 +114,7 @@ class _Sending(NamedTuple):
 class Attachment:
     """A model whose gradients are the job's; made by `attach`."""
 
+    checked_seconds = 0.0  # that comparing replicas has taken, in all; of models in one piece
     _step = 0  # that was reported
     _largest_rate = 0.0
     _buffer_count: Optional[Weight] = None  # where the job sums
@@ -638,7 +640,13 @@ class Attachment:
         return self._fixed.parts()
 
     def _difference_after(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
-        return self._difference(operation.round, self._compared(), timeout) if self._is_due(operation) else None
+        if not self._is_due(operation):
+            return None
+        begun = time.monotonic()
+        try:
+            return self._difference(operation.round, self._compared(), timeout)
+        finally:
+            self.checked_seconds += time.monotonic() - begun
 
     def _compare(self, operation: Operation, timeout: Optional[Seconds]) -> None:
         parted = self._difference_after(operation, timeout)
