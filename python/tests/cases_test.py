@@ -1078,6 +1078,32 @@ class ManyTest(Cases):
             lines = [line for line in told.output if "site has trained alone" in line or "Nothing was trained together" in line]
             self.assertEqual(len(lines), 0 if begin is joint else 2)
 
+    def test_sites_that_read_the_same_examples_are_told(self):
+        self.local_group()
+        def plain(session, model):
+            return model, bt.attach(session, model)
+
+        def ddp(session, model):
+            model = DistributedDataParallel(model)
+            return model, bt.attach(session, model)
+
+        def local(session, model):
+            bt.LocalSGD(session, model, (optimizer := torch.optim.SGD(model.parameters(), lr=0.1)), sync_every=1)
+            return model, unittest.mock.Mock(optimizer=optimizer)
+
+        for begin in plain, ddp, local:
+            for is_same in True, False:
+                def train(session, number):
+                    model, sync = begin(session, Small())
+                    optimizer = vars(sync).get("optimizer")
+                    plain_loop(model, sync, lambda step: batch(step, 0 if is_same else number), steps=5, optimizer=optimizer)
+
+                with self.subTest(begin.__name__), self.assertLogs("banyan", "WARNING") as told:
+                    logging.getLogger("banyan").warning("begin")
+                    self.assertEqual(on_sites(train, 3), [None] * 3)
+                lines = [line for line in told.output if "all sites have sent the same 3 times" in line]
+                self.assertEqual(len(lines), 3 if is_same else 0)
+
     def test_an_inner_optimizer_of_a_part_of_the_model_is_told(self):
         model = Small()
         inner = torch.optim.SGD(model.first.parameters(), lr=0.1)

@@ -14,6 +14,7 @@ from ._replicas import ADDRESS, Part, digests_of, told_of
 
 _log = logging.getLogger("banyan")
 _SETTINGS = 2**20  # digests of settings
+_SAME_ROUNDS = 3
 
 Named = Tuple[str, torch.nn.Parameter]
 Chooser = Callable[[str, torch.nn.Parameter], bool]
@@ -219,6 +220,57 @@ def fixed_of(module: torch.nn.Module) -> List[Tuple[str, torch.Tensor]]:
             buffers = part.named_buffers(recurse=False)
             fixed += [(plain_name(f"{prefix}.{each}".lstrip(".")), tensor) for each, tensor in buffers]
     return fixed
+
+
+class Sameness:
+    """Tells once where the first results of a job are what this worker has sent: all sites read the same examples then.
+
+    Looks at the smallest matrix alone; owned by what trains it. `sent` and `came` may be called by other threads.
+
+    >>> one = torch.nn.Parameter(torch.ones(2))
+    >>> sameness = Sameness(None, "grad", [one], is_on=True)
+    >>> for _ in range(3):
+    ...     sameness.sent(one, torch.tensor([1.0, 2.0]))
+    ...     sameness.came(one, torch.tensor([1.0, 2.0]))
+    >>> sameness.is_found
+    True
+    """
+
+    def __init__(self, job: Any, name: str, parameters: Sequence[torch.Tensor], *, is_on: bool) -> None:
+        self._job = job
+        self._name = name
+        # A bias may have a gradient that no example changes.
+        self._looked_at = min(parameters, key=lambda each: (each.dim() < 2, each.numel())) if is_on else None
+        self._sent: Optional[torch.Tensor] = None
+        self._rounds = 0
+
+    @property
+    def is_found(self) -> bool:
+        return self._rounds == _SAME_ROUNDS
+
+    def sent(self, parameter: torch.Tensor, numbers: torch.Tensor) -> None:
+        """Notes what this worker sends."""
+        if parameter is self._looked_at:
+            self._sent = numbers.detach().to("cpu", copy=True)
+
+    def came(self, parameter: torch.Tensor, result: torch.Tensor) -> None:
+        """Compares it with the result, which is in the host's memory."""
+        if parameter is self._looked_at and self._sent is not None:
+            own, self._sent = self._sent, None
+            is_same = bool(0 < own.norm() and (result.detach() - own).norm() <= 1e-3 * own.norm())
+            self._rounds += is_same
+            if not is_same or self.is_found:
+                self._looked_at = None
+
+    def tell(self) -> None:
+        """Says so, where there are several workers."""
+        if self.is_found:
+            self._rounds += 1
+            if self._job.world_size > 1:
+                _log.warning(
+                    "%s: all sites have sent the same %d times: if they read the same examples, give each its own, by bt.SiteSampler, or by "
+                    "DistributedSampler with num_replicas=job.world_size and rank=job.rank", self._name, _SAME_ROUNDS,
+                )
 
 
 class Fixed:

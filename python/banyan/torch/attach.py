@@ -23,9 +23,9 @@ from .._arrays import tell_autograd
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Fixed, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of, owner_of,
-    plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others, tell_of_replaced, trained,
-    unwrapped, wire_name,
+    Chooser, Fixed, Named, Sameness, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of,
+    owner_of, plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others,
+    tell_of_replaced, trained, unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._replicas import Part, Replicas, is_due, parts_of, told_of
@@ -178,6 +178,9 @@ class Attachment:
             for each in job._training_state.optimizers:
                 self.watch(each)
         self._init_beside(job.may_leave_out, check_every)
+        self._sameness = Sameness(
+            job, name, self._parameters, is_on=job.aggregation_op == "mean" and not weighted and not job.may_leave_out
+        )
         self._counts_sent: List[Ticket] = []  # of the weight and join() in the step that is under way
         self._started: Dict[int, _Sending] = {}  # by id of the parameter
         # Where results are sums: the last ones, with torch's count of their changes.
@@ -327,6 +330,7 @@ class Attachment:
         if self._weight is not None:
             self._weight.multiply([gradient])
         numbers = numbers_of(gradient)
+        self._sameness.sent(parameter, numbers)
         if self._stager.takes(gradient):
             return self._stager.send(name, numbers, priority)
         try:
@@ -342,6 +346,7 @@ class Attachment:
             numbers = self._stager.back(self._names[id(parameter)][0], numbers)
         else:
             tell_autograd(numbers)
+        self._sameness.came(parameter, numbers)
         if self._weight is not None:
             self._weight.divide([gradient])
         return numbers
@@ -640,6 +645,7 @@ class Attachment:
         return self._fixed.parts()
 
     def _difference_after(self, operation: Operation, timeout: Optional[Seconds]) -> Optional[Error]:
+        self._sameness.tell()
         if not self._is_due(operation):
             return None
         begun = time.monotonic()

@@ -22,7 +22,7 @@ from ..errors import Error, FailedPrecondition, InvalidArgument, Unavailable
 from ..session import Session
 from .._ticket import Seconds, Ticket
 from ._groups import (
-    Fixed, Named, agree_on_the_rest, begin_alike, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
+    Fixed, Named, Sameness, agree_on_the_rest, begin_alike, by_wire_name, claim, numbers_of, refuse_left_out, refuse_name, refuse_results,
     refuse_unknown, release, tell_of_others, tell_of_replaced, trained, unwrapped,
 )
 from ._parts import refuse_parts
@@ -41,7 +41,7 @@ def Nesterov(lr: float = 0.7, momentum: float = 0.9) -> OuterOptimizer:
 class _Fragment:
     """A part of the model that is synchronised at once."""
 
-    def __init__(self, job: Session, key: str, named: List[Named], outer: OuterOptimizer) -> None:
+    def __init__(self, job: Session, key: str, named: List[Named], outer: OuterOptimizer, is_mean: bool) -> None:
         self.key = key
         self.names = [name for name, _ in named]
         self.parameters = [each for _, each in named]
@@ -52,6 +52,7 @@ class _Fragment:
                 job._replaced[id(begin)] = job._replaced.pop(id(each))
         self.gradients = [torch.zeros_like(each) for each in self.begin]
         self.optimizer = outer(self.begin)
+        self.sameness = Sameness(job, key, self.parameters, is_on=is_mean)
         self.ticket: Optional[Ticket] = None
         self.weight_ticket: Optional[Ticket] = None
         self.check_ticket: Optional[Ticket] = None
@@ -69,6 +70,7 @@ class _Fragment:
         """Sends how far this worker has come since the last time, and how much that counts. None is pending."""
         for gradient, begin, now in zip(self.gradients, self.begin, self.parameters):
             torch.sub(begin, _wide(now), out=gradient)
+            self.sameness.sent(now, gradient)
         if weight is not None:
             weight.multiply(self.gradients)
             # One that was sent by a start that found no room for the rest stands.
@@ -81,6 +83,8 @@ class _Fragment:
         """Waits for the mean, steps along it, and blends the result into the model."""
         assert self.ticket is not None
         self.ticket.wait(timeout)
+        for each, gradient in zip(self.parameters, self.gradients):
+            self.sameness.came(each, gradient)
         if weight is not None and self.weight_ticket is not None:
             self.weight_ticket.wait(timeout)
             weight.divide(self.gradients)
@@ -170,7 +174,8 @@ class DiLoCo:
         self.waited_seconds = 0.0  # for results, in all
         self.sent_elements = 0  # by this worker, in all
         self.fragments = [
-            _Fragment(job, f"{name}/{i}", named, outer or Nesterov()) for i, named in enumerate(parts)
+            _Fragment(job, f"{name}/{i}", named, outer or Nesterov(), not (weighted or job.may_leave_out))
+            for i, named in enumerate(parts)
         ]
         # One for each fragment, as several may be under way.
         self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
@@ -290,6 +295,7 @@ class DiLoCo:
         if i == 0 and self._replicas:
             self._is_anybody_active = self._replicas[0].is_anybody_active
         fragment.check_ticket = None
+        fragment.sameness.tell()
         self.waited_seconds += time.monotonic() - begun
         self.outer_step += 1
 
