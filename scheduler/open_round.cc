@@ -83,18 +83,4 @@ std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& ro
   return LookAt(oldest->second, oldest->first, rounds, members, reports);
 }
 
-std::optional<OpenRound> FindCrossing(const OpenRound& open, const KeyTable& keys, const RoundBook& rounds,
-                                      const Membership& members, const NodeReports& reports) {
-  for (const auto& [of, pushed] : CollectPushed(members, reports)) {
-    const auto [key, node] = of;
-    const bool is_awaited = std::count(open.not_pushed.begin(), open.not_pushed.end(), node) > 0;
-    if (!is_awaited || key == open.key || !keys.Contains(key)) continue;
-    const Round round = rounds.FirstOpen(key);
-    if (!HasPushed(reports.Find(node), key, round)) continue;
-    OpenRound crossing = LookAt(key, round, rounds, members, reports);
-    if (!crossing.not_pushed.empty()) return crossing;
-  }
-  return std::nullopt;
-}
-
 }  // namespace banyan

@@ -31,11 +31,6 @@ OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membersh
 std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& rounds, const Membership& members,
                                        const NodeReports& reports);
 
-// Returns an open round of another key that a member has pushed for which `open` waits, and which waits for others to
-// push it: each waits for the other, as where programs call in different order. Empty without one.
-std::optional<OpenRound> FindCrossing(const OpenRound& open, const KeyTable& keys, const RoundBook& rounds,
-                                      const Membership& members, const NodeReports& reports);
-
 }  // namespace banyan
 
 #endif  // BANYAN_SCHEDULER_OPEN_ROUND_H_

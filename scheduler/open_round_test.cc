@@ -66,18 +66,6 @@ TEST_F(OpenRoundTest, NamesWhoLacksTheResultWhenAllHavePushed) {
   EXPECT_THAT(Find()->not_held, ElementsAre(NodeId(1)));
 }
 
-TEST_F(OpenRoundTest, FindsWhatTheAwaitedWaitForThemselves) {
-  Push(1, kFirst, 0);
-  const auto crossing = [this] { return FindCrossing(*Find(), keys_, rounds_, mesh_.members.table(), reports_); };
-  EXPECT_FALSE(crossing().has_value());
-  Push(2, kSecond, 0);
-  ASSERT_TRUE(crossing().has_value());
-  EXPECT_EQ(crossing()->key, kSecond);
-  EXPECT_THAT(crossing()->not_pushed, ElementsAre(NodeId(1)));
-  for (const uint32_t node : {1, 2}) Hold(node, kSecond, 0);
-  EXPECT_FALSE(crossing().has_value()) << "it is closed";
-}
-
 TEST_F(OpenRoundTest, WhoHasLeftIsNotAwaited) {
   Push(1, kFirst, 0);
   mesh_.members.Leave(NodeId(2), false);

@@ -56,21 +56,10 @@ std::string WaitAnswers::NamesOf(const std::vector<NodeId>& nodes, KeyId key, Ro
                        [&](std::string* out, NodeId node) { absl::StrAppend(out, NameOf(node, key, round)); });
 }
 
-std::string WaitAnswers::DescribePushers(const OpenRound& open) const {
-  return absl::StrCat(NamesOf(open.not_pushed, open.key, open.round), " to ",
-                      open.round == Round(0) ? "call Init for it" : "push it");
-}
-
 std::string WaitAnswers::Describe(const OpenRound& open) const {
   if (!open.not_pushed.empty()) {
-    std::string text = DescribePushers(open);
-    const std::optional<OpenRound> crossing =
-        FindCrossing(open, from_.keys, from_.rounds, from_.membership, from_.reports);
-    if (crossing.has_value()) {
-      absl::StrAppend(&text, "; meanwhile round ", crossing->round.value(), " of ", from_.keys.NameOf(crossing->key),
-                      " waits for ", DescribePushers(*crossing));
-    }
-    return text + DoubtfulLinks();
+    return absl::StrCat(NamesOf(open.not_pushed, open.key, open.round), " to ",
+                        open.round == Round(0) ? "call Init for it" : "push it", DoubtfulLinks());
   }
   std::vector<std::string> names;
   for (const NodeId node : open.not_held) names.push_back(from_.membership.Find(node).name);

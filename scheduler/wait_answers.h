@@ -40,13 +40,12 @@ class WaitAnswers {
 
   // Completes "... waits for ".
   std::string Answer(const WaitQuestion& question) const;
-  // Names who has not pushed the round, and in what such a one waits itself, or else who does not hold its result.
+  // Names who has not pushed the round, or else who does not hold its result.
   std::string Describe(const OpenRound& open) const;
 
  private:
   // What holds up everything; empty when nothing does.
   std::string DescribeJob() const;
-  std::string DescribePushers(const OpenRound& open) const;
   // What those wait for who ask for a round that is closed.
   std::string DescribeClosed(Round round) const;
   // "worker 1 of n2", or the node where all its workers are missing.

@@ -85,22 +85,6 @@ TEST_F(WaitAnswersTest, NamesTheWorkersWhoHaveNotPushed) {
   EXPECT_EQ(Answer(kKey, Round(5)), "worker 0 of n2, workers 1, 3 of n3 to push it");
 }
 
-// As where one program validates while the other ones train.
-TEST_F(WaitAnswersTest, SaysForWhatTheAwaitedWaitThemselves) {
-  ASSERT_TRUE(keys_.Register({"grad", 10}).ok());
-  mesh_.Start();
-  Pushed(1, 0);
-  for (const uint32_t node : {2, 3}) {
-    NodeReport report;
-    report.progress = {{KeyId(2), Round(0), Round(0)}};
-    Report(node, report);
-  }
-  EXPECT_EQ(
-      Answer(kKey, Round(1)),
-      "worker 0 of n1, worker 0 of n2, worker 0 of n3 to push it; meanwhile round 0 of grad waits for worker 0 of n1 "
-      "to call Init for it");
-}
-
 TEST_F(WaitAnswersTest, ANodeWithoutWorkersIsNamedAsSuch) {
   mesh_.Start();
   Pushed(1, 5);
