@@ -106,6 +106,7 @@ class Session:
         self.error: Optional[Error] = None  # the last one that an operation ended with
         self.room_timeout: Optional[Seconds] = None
         self._types: Dict[str, int] = {}  # of keys, by name
+        self._shapes: Dict[str, Tuple[int, ...]] = {}  # of keys that are no group
         # Of models. It keeps them: one that nobody keeps would send nothing, in silence.
         self._attachments: Set[Any] = set()
         self._at_end: List[Callable[[], None]] = []  # what tells of training that was not joint
@@ -156,6 +157,7 @@ class Session:
         agreed = _named(key, out, is_result=True, want=values.type)
         ticket = self._start("init", key, [values], [agreed], out)
         self._types[key] = values.type  # also where the wait is given up
+        self._shapes[key] = _shape_of(value)
         return ticket.wait(timeout)
 
     def init_group(
@@ -299,8 +301,15 @@ class Session:
         self.error = error
 
     def _of(self, key: str, value: Any, *, is_result: bool = False) -> Values:
-        """Returns where numbers of a key are, in its type."""
-        return _named(key, value, is_result=is_result, want=self._types.get(key))
+        """Returns where numbers of a key are, in its type. Rows stand for all shapes."""
+        values = _named(key, value, is_result=is_result, want=self._types.get(key))
+        shape, wanted = _shape_of(value), self._shapes.get(key, ())
+        if len(shape) > 1 and len(wanted) > 1 and shape != wanted:
+            raise InvalidArgument(
+                f"key {key}: expected the shape of its init, {wanted}, got {shape}, whose numbers are others' in another order; give "
+                "the same, or a row", key=key,
+            )
+        return values
 
     def _exchange(self, kind: str, key: str, value: Any, out: Any, priority: int = 0) -> Ticket:
         """Starts what reads one tensor and writes one: `out`, or a new one."""
@@ -313,6 +322,11 @@ class Session:
         names: Sequence[str] = (), numbers: Tuple[Any, ...] = (),
     ) -> Ticket:
         raise NotImplementedError
+
+
+def _shape_of(value: Any) -> Tuple[int, ...]:
+    """Returns the shape of an array, but for dimensions of one."""
+    return tuple(size for size in map(int, getattr(value, "shape", ())) if size != 1)
 
 
 def _named(key: str, value: Any, *, is_result: bool = False, want: Optional[int] = None) -> Values:

@@ -54,6 +54,17 @@ class TensorsTest(unittest.TestCase):
                 with self.subTest(text), self.assertRaisesRegex(banyan.InvalidArgument, f"key w: .*{text}"):
                     call("w", value)
 
+    def test_another_shape_than_that_of_the_init_is_refused(self):
+        self.job.init("m", torch.zeros(2, 3))
+        with self.assertRaisesRegex(banyan.InvalidArgument, r"key m: expected the shape of its init, \(2, 3\), got \(3, 2\)"):
+            self.job.push_pull("m", torch.ones(3, 2))
+        with self.assertRaisesRegex(banyan.InvalidArgument, "key m: expected the shape"):
+            self.job.push_pull("m", torch.ones(2, 3), out=torch.ones(3, 2))
+        for fits in torch.ones(2, 3), torch.ones(6), torch.ones(1, 2, 3), torch.ones(3, 2).t():
+            self.assertEqual(self.job.push_pull("m", fits).wait().sum(), 6)
+        self.job.init("row", torch.zeros(6))
+        self.job.push_pull("row", torch.ones(3, 2)).wait()
+
     def test_memory_stays_in_place_while_it_takes_a_result(self):
         for kind in torch.float32, torch.bfloat16, torch.int64:
             out = torch.zeros(2, dtype=kind)
