@@ -743,6 +743,7 @@ void Fields(Visitor& v, LinkCounters& m) {
 struct NodeCounters {
   uint64_t late_rounds = 0;
   uint64_t route_violations = 0;
+  uint64_t contributions = 0;
   friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
 };
 
@@ -752,6 +753,7 @@ void CounterFields(Visitor& v, NodeCounters& m, VisitFifteenth visit_fifteenth) 
   v(13, "late_rounds", m.late_rounds, Metric{"Rounds of keys to which the node contributed without some late worker."});
   v(14, "route_violations", m.route_violations, Metric{"Chunks of another precision route than their round's."});
   visit_fifteenth();
+  v(16, "contributions", m.contributions, Metric{"Rounds of keys to which workers of the node contributed."});
 }
 
 template <typename Visitor>

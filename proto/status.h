@@ -236,6 +236,8 @@ struct JobStatus {
     std::optional<double> down_mbps;
     std::optional<Two<double>> place;  // latitude and longitude
     std::optional<Report> report;      // empty before the first
+    // Others have gone on for so long since it last contributed to a round; empty below ten seconds.
+    std::optional<double> idle_s;
     friend bool operator==(const Node&, const Node&) = default;
   };
   // What the sender has measured.
@@ -418,6 +420,7 @@ void Fields(Visitor& v, JobStatus::Node& m) {
   v(11, "down_mbps", UnlessDefault(m.down_mbps));
   v(12, "place", UnlessDefault(m.place));
   InOwner(v, 13, "report", m.report);
+  v(14, "idle_s", UnlessDefault(m.idle_s));
 }
 
 template <typename Visitor>

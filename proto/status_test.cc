@@ -39,7 +39,7 @@ constexpr char kSample[] =
     R"("heard_s":0.25,"version":"1.2.2","insecure":true,"member":true,"incarnation":"18446744073709551615",)"
     R"("joined_in":3,"up_mbps":50,"down_mbps":20,"place":[52.5,-13.4],"workers":1,"round":12,"step":11,"loss":0.5,)"
     R"("sync_seconds":0.0205,NODE_COUNTERS,"rejected_messages":3,"memory":{"queues":500000,"results":1000000},)"
-    R"("not_finite":[{"key":"w","values":9,"last_round":12}]}],"links":[{"from":"n1","to":"n2","mbps":38,)"
+    R"("not_finite":[{"key":"w","values":9,"last_round":12}],"idle_s":12.5}],"links":[{"from":"n1","to":"n2","mbps":38,)"
     R"("delay_ms":15,"loss_percent":0.5,"age_s":3.25,"source":"auxiliary","old":true,LINK_COUNTERS,)"
     R"("one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],"links_left_out":7,)"
     R"("auxiliary_share":0.25,"inferred":[{"node":"n1","what":"sends","mbps":50}],"ways":[{"from":"n1","to":"n2",)"

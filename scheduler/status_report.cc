@@ -91,6 +91,8 @@ bool IsInsecure(const StatusSources& from, const std::string& address) {
   return !from.keyless_address.empty() && !address.empty() && !IsLoopback(address);
 }
 
+constexpr absl::Duration kIdleShownAfter = absl::Seconds(10);
+
 JobStatus::Node NodeOf(const StatusSources& from, const Member& member) {
   JobStatus::Node status;
   status.name = member.name;
@@ -112,6 +114,8 @@ JobStatus::Node NodeOf(const StatusSources& from, const Member& member) {
   }
   if (const NodeReport* report = from.reports.Find(member.id); report != nullptr) {
     status.report = ReportOf(*report, from.keys);
+    const absl::Duration idle = from.reports.IdleFor(member.id);
+    if (idle >= kIdleShownAfter && member.is_member) status.idle_s = absl::ToDoubleSeconds(idle);
   }
   return status;
 }

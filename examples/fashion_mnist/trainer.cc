@@ -124,13 +124,7 @@ class LocalTraining {
   int64_t round_ = 0;
 };
 
-absl::Status Train(const TrainerOptions& options) {
-  absl::StatusOr<ImageSet> shard = LoadShard(options);
-  if (!shard.ok()) return shard.status();
-  absl::StatusOr<std::unique_ptr<Session>> session =
-      Session::Open({.node = options.node, .worker = static_cast<uint32_t>(options.worker), .open_timeout = kPatience});
-  if (!session.ok()) return session.status();
-
+absl::Status TrainIn(Session& session, const ImageSet& shard, const TrainerOptions& options) {
   // Every replica begins elsewhere: only the session can make them equal.
   const auto seed = static_cast<uint64_t>(options.seed * options.world + options.rank);
   Classifier classifier({.seed = seed,
@@ -140,13 +134,13 @@ absl::Status Train(const TrainerOptions& options) {
   const double momentum = options.optimizer == "momentum" ? kMomentum : 0;
   using Stepper = TrainingLoop::Stepper;
   const Stepper stepper = options.optimizer == "node-adam" ? Stepper::kNodes : Stepper::kReplica;
-  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank), momentum, stepper);
-  LocalTraining local(options, **session, classifier);
+  TrainingLoop loop(session, classifier, static_cast<int>(options.rank), momentum, stepper);
+  LocalTraining local(options, session, classifier);
   const bool is_local = options.local_steps > 0;
   if (!is_local) {
     if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
   }
-  BatchOrder order(shard->size(), options.batch, seed);
+  BatchOrder order(shard.size(), options.batch, seed);
   const int64_t batches = std::max<int64_t>(1, options.local_steps);  // in a round
   const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() / batches : options.rounds;
   const absl::StatusOr<int64_t> done = is_local ? local.Begin() : loop.JoinTraining();
@@ -157,7 +151,7 @@ absl::Status Train(const TrainerOptions& options) {
   for (int64_t i = *done; i < rounds; ++i) {
     classifier.SetLearningRate(options.learning_rate * LearningRatePart(i, rounds));
     const absl::StatusOr<RoundProgress> round =
-        is_local ? local.TrainRound(*shard, order) : loop.TrainRound(MakeBatch(*shard, order.Next()));
+        is_local ? local.TrainRound(shard, order) : loop.TrainRound(MakeBatch(shard, order.Next()));
     if (!round.ok()) return round.status();
     ShowRound(options, *round);
   }
@@ -165,6 +159,18 @@ absl::Status Train(const TrainerOptions& options) {
   if (!result.ok()) return result.status();
   ShowResult(options, *result);
   return absl::OkStatus();
+}
+
+absl::Status Train(const TrainerOptions& options) {
+  const absl::StatusOr<ImageSet> shard = LoadShard(options);
+  if (!shard.ok()) return shard.status();
+  const absl::StatusOr<std::unique_ptr<Session>> session =
+      Session::Open({.node = options.node, .worker = static_cast<uint32_t>(options.worker), .open_timeout = kPatience});
+  if (!session.ok()) return session.status();
+  absl::Status status = TrainIn(**session, *shard, options);
+  // Otherwise the node would take this worker's training for done.
+  if (!status.ok()) (*session)->Abandon();
+  return status;
 }
 
 int Main(absl::Span<const std::string> arguments) {

@@ -77,6 +77,7 @@ int main(int argc, char** argv) {
   const auto session = banyan::Session::Open({.node = argv[1], .open_timeout = absl::Seconds(60)});
   const absl::Status status = session.ok() ? Fit(**session, argv[2], model) : session.status();
   if (!status.ok()) {
+    if (session.ok()) (*session)->Abandon();  // the training is not done
     std::fprintf(stderr, "fit: %s\n", status.ToString().c_str());
     return 1;
   }

@@ -435,6 +435,7 @@ void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution c
   if (round >= local.waits_from && state != local.rounds.end()) {
     return state->second.TakeBack(contribution.TakeParts());
   }
+  if (contribution.kind == RoundKind::kAggregate && contribution.has_values()) ++contributions_;
   engine_->Contribute(step, key, round, std::move(contribution));
 }
 
@@ -534,6 +535,7 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.lags = patterns_.Report();
   report.refusals = refusals_.rows();
   report.late_rounds = late_.late_rounds();
+  report.contributions = contributions_;
   engine_->AddTo(report);
   if (late_.is_on()) report.memory.push_back({"late workers", static_cast<uint64_t>(late_.size_bytes())});
 }

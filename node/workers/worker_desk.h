@@ -277,6 +277,7 @@ class WorkerDesk : public StateWorkers {
   LocalKeys keys_;
   FetchingWorkers fetching_;
   LateWorkers late_;
+  uint64_t contributions_ = 0;
   LocalBarriers barriers_;
   WaitQuestions questions_;
   NotFinitePushes not_finite_;

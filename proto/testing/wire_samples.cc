@@ -127,6 +127,7 @@ NodeReport SampleReport() {
   report.lags = {{KeyId(2), WorkerId(1), Round(2), Round(18), 7}, {KeyId(4), WorkerId(2), Round(16), Round(17), 3}};
   report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
   report.late_rounds = 12;
+  report.contributions = 345;
   report.route_violations = 5;
   report.precision = {
       {1000, 4000},
@@ -372,6 +373,7 @@ JobStatus SampleStatus() {
   node.state = "joined";
   node.address = "tcp://10.0.0.1:7701";
   node.heard_s = 0.25;
+  node.idle_s = 12.5;
   node.version = "1.2.2";
   node.is_insecure = true;
   node.is_member = true;

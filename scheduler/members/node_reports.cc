@@ -56,7 +56,8 @@ absl::Status CheckCounts(const NodeReport& report) {
 
 }  // namespace
 
-absl::Status NodeReports::Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count) {
+absl::Status NodeReports::Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count,
+                                 Timestamp now) {
   if (absl::Status status = CheckRows("links", report.links.size(), node_count); !status.ok()) return status;
   if (absl::Status status = CheckRows("memory", report.memory.size(), kMaxReportMemoryRows); !status.ok())
     return status;
@@ -65,13 +66,21 @@ absl::Status NodeReports::Accept(NodeId node, const NodeReport& report, size_t n
     return absl::InvalidArgumentError("a report whose memory rows have unprintable or too long names");
   }
   if (absl::Status status = CheckCounts(report); !status.ok()) return status;
-  reports_[node] = report;
+  const auto [kept, is_first] = reports_.try_emplace(node, Kept{report, now});
+  if (report.contributions != kept->second.report.contributions) contributed_at_ = kept->second.contributed_at = now;
+  kept->second.report = report;
   return absl::OkStatus();
 }
 
 const NodeReport* NodeReports::Find(NodeId node) const {
   const auto found = reports_.find(node);
-  return found == reports_.end() ? nullptr : &found->second;
+  return found == reports_.end() ? nullptr : &found->second.report;
+}
+
+absl::Duration NodeReports::IdleFor(NodeId node) const {
+  const auto found = reports_.find(node);
+  if (found == reports_.end()) return absl::ZeroDuration();
+  return std::max(absl::ZeroDuration(), contributed_at_ - found->second.contributed_at);
 }
 
 bool IsHelper(const Member& member, const NodeReport* report) {

@@ -17,6 +17,31 @@ TEST(NodeReportsTest, KeepsTheLastOne) {
   EXPECT_EQ(reports.Find(NodeId(1))->step, 5u);
 }
 
+TEST(NodeReportsTest, WhoContributesNothingIsIdleWhileOthersGoOn) {
+  NodeReports reports;
+  const auto report = [&](uint32_t node, uint64_t contributions, int seconds) {
+    NodeReport said;
+    said.contributions = contributions;
+    EXPECT_TRUE(reports.Accept(NodeId(node), said, 2, 1, Timestamp() + absl::Seconds(seconds)).ok());
+  };
+  report(1, 5, 10);
+  report(2, 5, 10);
+  report(1, 6, 20);
+  report(2, 6, 20);
+  EXPECT_EQ(reports.IdleFor(NodeId(2)), absl::ZeroDuration());
+  report(1, 9, 50);
+  report(2, 6, 51);
+  EXPECT_EQ(reports.IdleFor(NodeId(1)), absl::ZeroDuration());
+  EXPECT_EQ(reports.IdleFor(NodeId(2)), absl::Seconds(30));
+  // When all stand still nobody is idle for longer.
+  report(1, 9, 90);
+  report(2, 6, 90);
+  EXPECT_EQ(reports.IdleFor(NodeId(2)), absl::Seconds(30));
+  report(2, 7, 91);
+  EXPECT_EQ(reports.IdleFor(NodeId(2)), absl::ZeroDuration());
+  EXPECT_EQ(reports.IdleFor(NodeId(3)), absl::ZeroDuration());
+}
+
 TEST(NodeReportsTest, RefusesOutgrownReports) {
   NodeReports reports;
   NodeReport links;

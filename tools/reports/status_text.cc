@@ -97,6 +97,16 @@ void AppendInsecure(const JobStatus& status, std::string& text) {
   absl::StrAppend(&text, "insecure, reached by other machines without keys: ", absl::StrJoin(names, ", "), "\n");
 }
 
+// Who lives, and has contributed to no round for long.
+void AppendIdle(const JobStatus& status, std::string& text) {
+  std::vector<std::string> names;
+  for (const JobStatus::Node& node : status.nodes) {
+    if (node.idle_s.has_value()) names.push_back(absl::StrFormat("%s (%.0f s)", node.name, *node.idle_s));
+  }
+  if (names.empty()) return;
+  absl::StrAppend(&text, "contributed nothing while others did: ", absl::StrJoin(names, ", "), "\n");
+}
+
 // Nodes of another version than the scheduler's.
 void AppendVersions(const JobStatus& status, std::string& text) {
   for (const JobStatus::Node& node : status.nodes) {
@@ -280,6 +290,7 @@ std::string FormatStatus(const JobStatus& status, bool shows_all_links) {
   absl::StrAppend(&text, status.version.empty() ? "" : ", banyan ", status.version, "\n");
   if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
   AppendInsecure(status, text);
+  AppendIdle(status, text);
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
   AppendEpochs(status, text);

@@ -85,6 +85,13 @@ TEST(StatusTextTest, SaysWhoIsReachedWithoutKeys) {
   EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("insecure")));
 }
 
+TEST(StatusTextTest, NamesWhoContributesNothing) {
+  JobStatus status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"nodes":[
+    {"name":"n1"},{"name":"n2","idle_s":42.4}]})");
+  EXPECT_THAT(FormatStatus(status), HasSubstr("contributed nothing while others did: n2 (42 s)\n"));
+  EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("contributed nothing")));
+}
+
 TEST(StatusTextTest, ReadsAJobThatWaits) {
   EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
   EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
