@@ -16,10 +16,10 @@ fail() {
 
 install -d -o 12345 -g 12345 /home/reader
 cd /home/reader
-# as_reader SHELL COMMAND: runs it as a user without any rights.
+# as_reader SHELL COMMAND: runs it as a user without any rights, whom Ctrl-C ends: what is started in the background may ignore it.
 as_reader() {
   setpriv --reuid=12345 --regid=12345 --clear-groups \
-    env -i HOME=/home/reader PATH=/home/reader/venv/bin:/home/reader/banyan/bin:/usr/bin:/bin LC_ALL=C.UTF-8 "$1" -c "$2"
+    env -i --default-signal=INT HOME=/home/reader PATH=/home/reader/venv/bin:/home/reader/banyan/bin:/usr/bin:/bin LC_ALL=C.UTF-8 "$1" -c "$2"
 }
 
 say "installing $(. /etc/os-release && echo "$PRETTY_NAME"): $(ls "$folder" | tr '\n' ' ')"

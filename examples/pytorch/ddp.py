@@ -13,7 +13,7 @@ import torch
 from common import batches, loss_of, report
 from torch.nn.parallel import DistributedDataParallel
 
-os.environ.setdefault("USE_LIBUV", "0")  # Debian 13's torch has no libuv. Torchrun there needs USE_LIBUV=0 in its own environment.
+os.environ.setdefault("USE_LIBUV", "0")  # which Debian 13's torch has not
 torch.distributed.init_process_group("gloo")
 model = DistributedDataParallel(torch.nn.Linear(8, 1, bias=False))
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
