@@ -130,7 +130,7 @@ dist() {
   (($# <= 1)) && [[ "${1:-}" != -* ]] || die "expected at most a DIRECTORY after --on $release, got '$*'" 2
   local out="${1:-$checkout/.build/dist}"
   "$checkout/banyan" dist "$out"
-  fresh_root --include=python3,python3-venv,zsh
+  fresh_root --include=iproute2,python3,python3-venv,zsh
   install -d -m 755 "$fresh/dist/docs" "$fresh/dist/python"
   cp "$out"/banyan-*.tar.gz "$out"/banyan_train-*.whl "$checkout/README.md" "$fresh/dist/"
   cp "$checkout"/docs/*.md "$fresh/dist/docs/"

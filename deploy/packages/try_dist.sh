@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Tries the tarball and the wheel as their readers would: try_dist.sh FOLDER, as root of a minimal system with Python and
+# Tries the tarball and the wheel as their readers would: try_dist.sh FOLDER, as root of a minimal system with Python, iproute2 and
 # zsh that is of no use afterwards (debian_root.sh makes one). FOLDER has both, README.md, docs/ and python/tests.
 # An ordinary user installs them, runs the package's tests that need no torch, and follows README.md from the overlay to
-# the status and docs/tutorial.md to its end, in bash and in zsh, with addresses of this machine.
+# the status and docs/tutorial.md to its end, in bash and in zsh. The addresses of these pages are this machine's.
 set -euo pipefail
+if [[ "${2:-}" != inside ]]; then exec unshare --net bash "$0" "$1" inside; fi
 folder="$1"
+ip link set lo up
+for i in 0 1 2; do ip address add "10.0.$i.1/32" dev lo; done
 
 say() { echo "try_dist: $*"; }
 
@@ -40,11 +43,10 @@ for test in core_test launch_test traps_test; do
   say "$test: $(tail -n 1 "$test.log")"
 done
 
-# shown COMMAND: the line of README.md that begins so, without its comment, with addresses of this machine.
+# shown COMMAND: the line of README.md that begins so, without its comment.
 shown() {
-  sed -nE "s/^ *(banyan $1 .*[^ ]) *(  #.*)?\$/\1/p" "$folder/README.md" | sed -E 's/ +#.*//' | head -n 1 | local_addresses
+  sed -nE "s/^ *(banyan $1 .*[^ ]) *(  #.*)?\$/\1/p" "$folder/README.md" | sed -E 's/ +#.*//' | head -n 1
 }
-local_addresses() { sed -E 's/10\.0\.0\.1/127.0.0.1/g; s/10\.0\.1\.1/127.0.0.2/g; s/10\.0\.2\.1/127.0.0.3/g'; }
 
 cat >train.py <<'END'
 import array, os
@@ -61,7 +63,7 @@ END
 new_job() {
   rm -rf job .local seen && install -d -o 12345 -g 12345 job job/second
   cp train.py job/ && cp train.py job/second/
-  awk '/^ *```yaml$/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$folder/$1" | local_addresses >job/overlay.yaml
+  awk '/^ *```yaml$/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$folder/$1" >job/overlay.yaml
 }
 
 # all_have_trained SITE...: waits until each has printed the mean.
@@ -99,7 +101,7 @@ for shell in bash zsh; do
   # step LOG FOLDER BEGIN: runs the first line of the tutorial that begins so, in the folder of its machine.
   step() {
     local line
-    line="$(sed -nE "s/^    (banyan $3.*)/\\1/p" "$folder/docs/tutorial.md" | head -n 1 | local_addresses)"
+    line="$(sed -nE "s/^    (banyan $3.*)/\\1/p" "$folder/docs/tutorial.md" | head -n 1)"
     as_reader "$shell" "cd '$2' && exec ${line% --watch}" >"$1.log" 2>&1
   }
   step keys job keygen || fail "expected keys"
