@@ -217,11 +217,10 @@ absl::Status Fault(const PolicySlice& slice, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat("policy ", slice.version.value(), ": ", what));
 }
 
-std::vector<NodeId> TreeNeighbours(const TreeSlice& tree) {
-  std::vector<NodeId> all = tree.reduce_children;
-  all.insert(all.end(), tree.broadcast_children.begin(), tree.broadcast_children.end());
+// To whom the node sends chunks of the tree. What others send it has a route of its own, and acks come back on that.
+std::vector<NodeId> DestinationsIn(const TreeSlice& tree) {
+  std::vector<NodeId> all = tree.broadcast_children;
   if (tree.reduce_parent.has_value()) all.push_back(*tree.reduce_parent);
-  if (tree.broadcast_parent.has_value()) all.push_back(*tree.broadcast_parent);
   return all;
 }
 
@@ -251,10 +250,10 @@ absl::Status CheckSlice(const PolicySlice& slice, NodeId self) {
       return Fault(slice, absl::StrCat("in the tree of root ", tree.root.value(), " node ", self.value(),
                                        is_root ? " has a parent" : " has no parent"));
     }
-    for (NodeId neighbour : TreeNeighbours(tree)) {
-      const std::vector<NodeId> path = PolicyBook::PathTo(slice, self, neighbour);
+    for (NodeId destination : DestinationsIn(tree)) {
+      const std::vector<NodeId> path = PolicyBook::PathTo(slice, self, destination);
       if (path.size() < 2 || path.front() != self || neighbours.count(path[1]) == 0) {
-        return Fault(slice, absl::StrCat("no way leads from node ", self.value(), " to ", neighbour.value(),
+        return Fault(slice, absl::StrCat("no way leads from node ", self.value(), " to ", destination.value(),
                                          " in the tree of root ", tree.root.value()));
       }
     }

@@ -15,6 +15,15 @@ TEST(SliceCheckTest, TakesWhatMakesSense) {
   for (uint32_t node : {1, 2, 3}) EXPECT_EQ(CheckSlice(relayed.Slice(node, {}), NodeId(node)), absl::OkStatus());
 }
 
+TEST(SliceCheckTest, AWayBackIsNeededForNoHalf) {
+  // Node 3 sends its sum to 1 by way of 2; results come from 2.
+  const TestPlan plan{3, {{1, {{2, 1}, {3, 1}}, {{2, 1}, {3, 2}}}}, {{3, 2, 1}}};
+  for (uint32_t node : {1, 2, 3}) EXPECT_EQ(CheckSlice(plan.Slice(node, {}), NodeId(node)), absl::OkStatus());
+  PolicySlice slice = plan.Slice(1, {});
+  slice.trees[0].broadcast_children.push_back(NodeId(3));
+  EXPECT_FALSE(CheckSlice(slice, NodeId(1)).ok());
+}
+
 TEST(SliceCheckTest, RefusesWhatLeadsNowhere) {
   PolicySlice slice = Slice();
   slice.neighbours.pop_back();

@@ -339,5 +339,17 @@ TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
   EXPECT_LT(Median(after), 1.05 * Median(before));
 }
 
+// As of trees that are kept in haste when a node between two others has fallen out.
+TEST(NamedPolicyTest, OneHalfOfATreeGoesByARelayAndTheOtherDoesNot) {
+  ClusterOptions options = Linked(3);
+  std::erase_if(*options.overlay.links, [](const LinkConfig& link) { return link.a == "n1" && link.b == "n3"; });
+  options.overlay.topology.planner = "custom";
+  options.overlay.topology.trees = {
+      {.root = "n1", .share = {}, .reduce = {{"n2", "n1"}, {"n3", "n1"}}, .broadcast = {{"n2", "n1"}, {"n3", "n2"}}}};
+  Cluster cluster(std::move(options));
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(120))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+}
+
 }  // namespace
 }  // namespace banyan
