@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "precision/audit/audit_file.h"
+#include "tools/daemon/daemon_run.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
