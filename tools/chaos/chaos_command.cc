@@ -293,7 +293,7 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
       "banyan chaos --kill-every 15s --stop-every 60s --cut-every 60s --for 10m");
   line.OptionalPositional("DIRECTORY", "of the job, needed where several run: a demo's in /tmp, an emulated WAN's own",
                           &flags.directory);
-  line.Text("schedule", "FILE", "faults at times of their own, as well (docs/recovery.md)", &flags.schedule_path);
+  line.Text("schedule", "FILE", "faults at times of their own, as well (docs/wan.md)", &flags.schedule_path);
   AddEvery("kill-every", ChaosKind::kKillNode, line, flags);
   AddEvery("stop-every", ChaosKind::kStopNode, line, flags);
   line.Custom("stop-for", "TIME", "how long a node is stopped (default: three times the silence that a job bears)",
