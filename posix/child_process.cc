@@ -21,6 +21,7 @@
 namespace banyan {
 namespace {
 
+// The status of a job of 32 nodes is a line of 200 KB. Of a longer line the rest is dropped.
 constexpr size_t kLongestLine = 32 << 20;
 constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
 constexpr int kCannotStart = 127;

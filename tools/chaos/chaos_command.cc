@@ -144,7 +144,7 @@ class ChaosRun {
 
   ChaosFault MakeFault(const PlannedFault& planned) const {
     ChaosFault fault = {.kind = planned.kind, .rate_bps = planned.rate_bps, .at = SteadyNow(), .lasts = planned.lasts};
-    if (fault.lasts == absl::ZeroDuration() && *InfoOf(planned.kind).undoes != '\0') {
+    if (fault.lasts == absl::ZeroDuration() && InfoOf(planned.kind).is_undone()) {
       fault.lasts = planned.kind == ChaosKind::kStopNode ? options_.stop_for : options_.cut_for;
     }
     return fault;

@@ -41,6 +41,8 @@ struct ChaosKindInfo {
   const char* done;                    // for who has asked for it
   const char* undoes;                  // empty when it is never undone
   const char* counted;                 // behind a number; takes "s" ($0) or "es" ($1) unless that is 1
+
+  constexpr bool is_undone() const { return *undoes != '\0'; }
 };
 
 inline constexpr ChaosKindInfo kChaosKinds[] = {

@@ -121,7 +121,9 @@ absl::Status ChaosJob::Hit(const ProcessRecord& process, ChaosFault& fault) {
   if (!opened.ok()) return opened.status();
   if (fault.kind == ChaosKind::kFillDisk) {
     const absl::Status status = LimitFiles(process.pid, /*is_full=*/true, process.name);
-    if (status.ok()) under_way_.push_back({.fault = fault, .filled = process.pid});
+    if (status.ok()) {
+      under_way_.push_back({.fault = fault, .filled = process.pid, .filled_process = *std::move(opened)});
+    }
     return status;
   }
   const bool is_stop = fault.kind == ChaosKind::kStopNode;
@@ -213,7 +215,9 @@ std::vector<std::string> ChaosJob::UndoDue(Timestamp now) {
     if (fault.at + fault.lasts > now) return false;
     said.push_back(DescribeFault(InfoOf(fault.kind).undoes, fault));
     if (hit.stopped.valid()) SendSignal(hit.stopped, SIGCONT, fault.target).IgnoreError();
-    if (hit.filled != 0) LimitFiles(hit.filled, /*is_full=*/false, fault.target).IgnoreError();
+    // Its number may be another process's now.
+    const bool is_full = hit.filled != 0 && SendSignal(hit.filled_process, 0, fault.target).ok();
+    if (is_full) LimitFiles(hit.filled, /*is_full=*/false, fault.target).IgnoreError();
     const bool is_cut = fault.kind == ChaosKind::kCutLink || fault.kind == ChaosKind::kPartition;
     for (size_t i = 0; i < fault.links.size(); ++i) {
       const auto& [from, to] = fault.links[i];

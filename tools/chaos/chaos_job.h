@@ -79,7 +79,8 @@ class ChaosJob {
   struct UnderWay {
     ChaosFault fault;
     FileDescriptor stopped = {};                              // the process
-    pid_t filled = 0;                                         // the process whose disk is full
+    pid_t filled = 0;                                         // the process whose disk is full,
+    FileDescriptor filled_process = {};                       // as long as it lives
     std::vector<std::unique_ptr<ChildProcess>> senders = {};  // of traffic
     std::vector<double> former_bps = {};                      // of the links, where they are slowed down
   };

@@ -44,8 +44,8 @@ std::string FaultOf(const PlannedFault& fault, bool has_at) {
   }
   if (fault.one_way && !IsOfLink(fault.kind)) return absl::StrCat(name, " has no direction: leave out `one_way`");
   if (fault.rate_bps > 0 && fault.kind != ChaosKind::kSlowLink) return "`rate` belongs to slow_link";
-  const bool is_undone = *InfoOf(fault.kind).undoes != '\0';
-  if (fault.lasts > absl::ZeroDuration() && !is_undone) return absl::StrCat(name, " lasts no time: leave out `for`");
+  if (fault.lasts > absl::ZeroDuration() && !InfoOf(fault.kind).is_undone())
+    return absl::StrCat(name, " lasts no time: leave out `for`");
   return "";
 }
 

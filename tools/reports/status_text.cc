@@ -97,7 +97,7 @@ void AppendInsecure(const JobStatus& status, std::string& text) {
   absl::StrAppend(&text, "insecure, reached by other machines without keys: ", absl::StrJoin(names, ", "), "\n");
 }
 
-// Who lives, and has contributed to no round for long.
+// Members that have contributed to no round for long.
 void AppendIdle(const JobStatus& status, std::string& text) {
   std::vector<std::string> names;
   for (const JobStatus::Node& node : status.nodes) {
