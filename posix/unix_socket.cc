@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -262,8 +263,9 @@ PacketResult SendPacket(int socket, absl::string_view bytes, int file, bool may_
 
 PacketResult ReceivePacket(int socket, size_t max_bytes, bool may_block, Packet& packet) {
   packet = Packet();
-  packet.bytes.resize(max_bytes);
-  iovec data = {packet.bytes.data(), packet.bytes.size()};
+  // Not cleared: most messages are far below the limit.
+  const std::unique_ptr<char[]> room(new char[max_bytes]);
+  iovec data = {room.get(), max_bytes};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFiles)] = {};
   msghdr message = {};
   message.msg_iov = &data;
@@ -279,7 +281,7 @@ PacketResult ReceivePacket(int socket, size_t max_bytes, bool may_block, Packet&
   if (got < 0) return WouldBlock() ? PacketResult::kWouldBlock : PacketResult::kClosed;
   packet.file = TakeFile(message);
   packet.truncated = (message.msg_flags & MSG_TRUNC) != 0;
-  packet.bytes.resize(got);
+  packet.bytes.assign(room.get(), got);
   // Nobody who speaks this protocol sends an empty message: it is the end.
   return got == 0 ? PacketResult::kClosed : PacketResult::kDone;
 }

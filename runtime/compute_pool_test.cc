@@ -29,6 +29,7 @@ TEST(ComputePoolTest, GivesTheSameObjectBackInAnEvent) {
   ComputePool pool(2);
   auto computation = std::make_unique<Doubling>(21);
   Computation* address = computation.get();
+  ASSERT_TRUE(queue->MayWait());
   pool.Compute(ComputationId(5), std::move(computation), queue);
   pollfd item{queue->fd(), POLLIN, 0};
   ASSERT_EQ(poll(&item, 1, 10000), 1);

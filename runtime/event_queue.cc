@@ -15,13 +15,19 @@ EventQueue::EventQueue() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) { BANYAN_
 EventQueue::~EventQueue() { close(fd_); }
 
 void EventQueue::Post(Event event) {
-  bool was_empty = false;
+  bool is_awaited = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    was_empty = events_.empty();
     events_.emplace_back(std::move(event));
+    is_awaited = std::exchange(is_awaited_, false);
   }
-  if (was_empty) Wake();
+  if (is_awaited) Wake();
+}
+
+bool EventQueue::MayWait() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  is_awaited_ = events_.empty();
+  return is_awaited_;
 }
 
 void EventQueue::Fail(absl::Status status) {
@@ -46,6 +52,7 @@ void EventQueue::ClearWakeup() {
 std::vector<Event> EventQueue::Take() {
   std::vector<Event> events;
   std::lock_guard<std::mutex> lock(mutex_);
+  is_awaited_ = false;
   events.swap(events_);
   return events;
 }

@@ -1,8 +1,8 @@
 // Hands events of other threads over to the protocol thread: a queue and an eventfd that the thread polls beside its
 // sockets.
 //
-// Thread-safe. Take and ClearWakeup are the protocol thread's. Shared by whoever posts, so that a late event of a pool
-// or socket thread finds a queue to be dropped in.
+// Thread-safe. MayWait, Take and ClearWakeup are the protocol thread's. Shared by whoever posts, so that a late event
+// of a pool or socket thread finds a queue to be dropped in.
 #ifndef BANYAN_RUNTIME_EVENT_QUEUE_H_
 #define BANYAN_RUNTIME_EVENT_QUEUE_H_
 
@@ -28,8 +28,10 @@ class EventQueue {
   // Async-signal-safe.
   void RequestStop();
 
-  // Readable while something waits.
+  // Readable once something has come since MayWait, which returns whether nothing waits: only a reader that is about to
+  // wait is worth a system call.
   int fd() const { return fd_; }
+  bool MayWait();
   void ClearWakeup();
   // All that was posted since the last call, in order.
   std::vector<Event> Take();
@@ -44,6 +46,7 @@ class EventQueue {
   std::atomic<bool> stop_requested_ = false;
   mutable std::mutex mutex_;
   std::vector<Event> events_;  // guarded by mutex_
+  bool is_awaited_ = false;    // guarded by mutex_
   absl::Status failure_;       // guarded by mutex_
 };
 

@@ -28,8 +28,10 @@ TEST(EventQueueTest, KeepsTheOrderOfEachThread) {
   }
   std::vector<uint64_t> next = {0, 0, 0};
   for (uint64_t taken = 0; taken < 3 * kEvents;) {
-    ASSERT_TRUE(Readable(queue, 10000));
-    queue.ClearWakeup();
+    if (queue.MayWait()) {
+      ASSERT_TRUE(Readable(queue, 10000));
+      queue.ClearWakeup();
+    }
     for (Event& event : queue.Take()) {
       const uint64_t record = std::get<RecordPersisted>(event).record.value();
       EXPECT_EQ(record % kEvents, next[record / kEvents]++);
@@ -37,6 +39,21 @@ TEST(EventQueueTest, KeepsTheOrderOfEachThread) {
     }
   }
   for (std::thread& thread : threads) thread.join();
+}
+
+TEST(EventQueueTest, OnlyAReaderThatWaitsIsWoken) {
+  EventQueue queue;
+  queue.Post(RecordPersisted{RecordId(1)});
+  EXPECT_FALSE(Readable(queue, 0)) << "it looks before it waits";
+  EXPECT_FALSE(queue.MayWait());
+  EXPECT_EQ(queue.Take().size(), 1u);
+  EXPECT_TRUE(queue.MayWait());
+  queue.Post(RecordPersisted{RecordId(2)});
+  EXPECT_TRUE(Readable(queue, 0));
+  queue.ClearWakeup();
+  queue.Post(RecordPersisted{RecordId(3)});
+  EXPECT_FALSE(Readable(queue, 0)) << "it is awake";
+  EXPECT_EQ(queue.Take().size(), 2u);
 }
 
 TEST(EventQueueTest, StopAndFailureWakeTheReader) {

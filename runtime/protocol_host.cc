@@ -46,10 +46,15 @@ class ProtocolHost::Parts {
         budget(std::make_shared<SegmentBudget>(options.max_worker_bytes, options.memory_limit)),
         pool(options.compute_threads),
         gate(std::make_shared<WorkerGate>(queue, pool)) {}
+  ~Parts() { CloseWorkerServer(); }
 
   absl::Status OpenRecords();
   absl::Status OpenTransport();
   absl::Status OpenWorkerServer();
+  // Takes what workers have sent since the last call.
+  void CollectFromWorkers();
+  // Workers have had their last answer: their connections end.
+  void CloseWorkerServer();
   std::shared_ptr<WorkerConnection> NewWorkerConnection(WorkerConnection::Reply reply);
   void Log(LogLevel level, absl::string_view text) const;
 
@@ -62,6 +67,7 @@ class ProtocolHost::Parts {
   StoredRecords records;
   std::unique_ptr<RecordWriter> record_writer;
   std::unique_ptr<Transport> transport;
+  SocketReadiness workers_readiness;  // of worker_server
   std::unique_ptr<WorkerServer> worker_server;
 };
 
@@ -94,8 +100,21 @@ absl::Status ProtocolHost::Parts::OpenWorkerServer() {
       [this](const std::string& text) { Log(LogLevel::kWarning, text); });
   if (!server.ok()) return server.status();
   worker_server = *std::move(server);
-  worker_server->Start();
+  transport->Watch(worker_server->fd(), workers_readiness);
   return absl::OkStatus();
+}
+
+void ProtocolHost::Parts::CollectFromWorkers() {
+  if (worker_server == nullptr) return;
+  const Timestamp now = SteadyNow();
+  const bool is_ready = std::exchange(workers_readiness.may_receive, false);
+  if (is_ready || now >= worker_server->NextDeadline()) worker_server->Collect(now);
+}
+
+void ProtocolHost::Parts::CloseWorkerServer() {
+  if (worker_server == nullptr) return;
+  transport->Unwatch(worker_server->fd(), workers_readiness);
+  worker_server.reset();
 }
 
 std::shared_ptr<WorkerConnection> ProtocolHost::Parts::NewWorkerConnection(WorkerConnection::Reply reply) {
@@ -127,6 +146,7 @@ class ProtocolHost::Driver {
   void RunBriefComputations();
   bool IsStale(const Event& event) const;
   Timestamp LeadsUntil() const;
+  Timestamp NextDeadline() const;
   void RequestStop(Timestamp now);
 
   void Carry(Connect action);
@@ -176,14 +196,15 @@ absl::Status ProtocolHost::Driver::RunToEnd() {
   Step(Started{});
   std::vector<Event> events;
   while (!stopped_) {
-    const Timestamp deadline =
-        brief_.empty() ? std::min({protocol_.NextDeadline(), stop_deadline_, LeadsUntil()}) : now_;
+    const bool may_wait = brief_.empty() && parts_.queue->MayWait();
+    const Timestamp deadline = may_wait ? NextDeadline() : now_;
     if (parts_.transport->Wait(parts_.queue->fd(), deadline)) parts_.queue->ClearWakeup();
     const Timestamp now = SteadyNow();
     if (absl::Status failure = parts_.queue->failure(); !failure.ok()) return failure;
     if (now >= LeadsUntil()) return parts_.options.leadership->WhyLost();
     // What was posted before the stop was requested comes before it.
     const bool stop_requested = parts_.queue->stop_requested();
+    parts_.CollectFromWorkers();
     events = parts_.queue->Take();
     StepAll(events);
     if (stop_requested) RequestStop(now);
@@ -197,6 +218,11 @@ absl::Status ProtocolHost::Driver::RunToEnd() {
     }
   }
   return *stopped_;
+}
+
+Timestamp ProtocolHost::Driver::NextDeadline() const {
+  const Timestamp of_workers = parts_.worker_server == nullptr ? kNever : parts_.worker_server->NextDeadline();
+  return std::min({protocol_.NextDeadline(), stop_deadline_, LeadsUntil(), of_workers});
 }
 
 Timestamp ProtocolHost::Driver::LeadsUntil() const {
@@ -335,6 +361,7 @@ absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
   Driver driver(*protocol, *parts_);
   const absl::Status status = driver.Run();
   parts_->gate->Close(EndForWorkers(status));
+  parts_->CloseWorkerServer();
   return status;
 }
 

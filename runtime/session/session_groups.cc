@@ -78,6 +78,7 @@ void CopyValues(absl::Span<const Part> parts, TensorView to) {
 // ---- names ----
 
 SessionGroups::Place SessionGroups::Find(absl::string_view name) const {
+  if (!has_groups_.load(std::memory_order_acquire)) return Place();
   std::lock_guard<std::mutex> lock(mutex_);
   const auto place = places_.find(name);
   return place == places_.end() ? Place() : place->second;
@@ -116,6 +117,7 @@ absl::StatusOr<SessionGroup*> SessionGroups::Add(const std::string& name, Tensor
   if (absl::Status status = CheckNames(name, layout); !status.ok()) return status;
   if (const auto known = places_.find(name); known != places_.end()) return known->second.group;
   groups_.push_back(std::make_unique<SessionGroup>(name, std::move(layout), &session_.of_one));
+  has_groups_.store(true, std::memory_order_release);
   SessionGroup* const group = groups_.back().get();
   places_.emplace(name, Place{group, 0, /*is_whole=*/true});
   for (uint32_t part = 0; part < group->layout().parts.size(); ++part) {

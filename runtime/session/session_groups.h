@@ -5,6 +5,7 @@
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_GROUPS_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_GROUPS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,6 +90,7 @@ class SessionGroups {
 
   const OperationMaker* const make_;
   const Session session_;
+  std::atomic<bool> has_groups_ = false;  // calls of a session without any pass no mutex
   mutable std::mutex mutex_;
   // Guarded by mutex_, as all below. No group ever goes.
   std::vector<std::unique_ptr<SessionGroup>> groups_;

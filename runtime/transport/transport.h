@@ -70,6 +70,10 @@ class Transport {
   // False once a connection has been closed or lost for good.
   bool Exists(ConnectionId connection) const;
 
+  // Has Wait end, and `readiness` say so, when `fd` can be read; until Unwatch, up to which both live. Throws
+  // zmq::error_t when the system can watch no more.
+  void Watch(int fd, SocketReadiness& readiness) { poller_.Add(fd, readiness); }
+  void Unwatch(int fd, SocketReadiness& readiness) { poller_.Remove(fd, readiness); }
   // Waits until a socket or `wakeup_fd` has something, or until `deadline`. Whether `wakeup_fd` has.
   // REQUIRES: it is the same in every call.
   bool Wait(int wakeup_fd, Timestamp deadline);

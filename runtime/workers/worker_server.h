@@ -1,18 +1,17 @@
-// Listens for a node's workers on an AF_UNIX socket and carries their messages, on a thread of its own.
+// Listens for a node's workers on an AF_UNIX socket and carries their messages.
 //
-// Thread-compatible: made and destroyed by the host. A worker whose messages make no sense is told so, and cut off when
-// it goes on. One whose process has ended is gone, although a child of it may hold its socket. Whoever connects and
-// attaches no worker is cut off in time, since connections are bounded.
+// Thread-compatible: made and destroyed by the host, and used by its protocol thread. A worker whose messages make no
+// sense is told so, and cut off when it goes on. One whose process has ended is gone, although a child of it may hold
+// its socket. Whoever connects and attaches no worker is cut off in time, since connections are bounded.
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 
-#include <atomic>
+#include <cstdint>
 #include <functional>
-#include <list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -32,7 +31,7 @@ class WorkerServer {
   static constexpr absl::Duration kAttachWithin = absl::Seconds(10);
 
   // Listens on unix:/path at once, for this user and the file's group, which `group` names if it is not empty. Workers
-  // are heard after Start. `counters` outlives this. `warn` is called on the server's thread.
+  // are heard by Collect. `counters` outlives this.
   static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, const std::string& group,
                                                               MakeConnection make, TrafficCounters& counters, Warn warn,
                                                               absl::Duration attach_within = kAttachWithin);
@@ -43,7 +42,11 @@ class WorkerServer {
   // Sends what waits as far as there is room, closes all sockets and removes the socket's file.
   ~WorkerServer();
 
-  void Start();
+  // Can be read while Collect finds something.
+  int fd() const { return epoll_->get(); }
+  // Takes what workers have sent, and those that have come. Call it when `fd` can be read, and at NextDeadline.
+  void Collect(Timestamp now);
+  Timestamp NextDeadline() const { return look_at_; }
 
  private:
   class Channel;
@@ -52,18 +55,25 @@ class WorkerServer {
     std::shared_ptr<WorkerConnection> connection;  // shared with its requests
     FileDescriptor process;                        // see WatchPeerProcess and OwnProcessWatch
     Timestamp attach_until;                        // its end, if it has not asked to be attached by then
+    bool is_attaching = false;                     // when the server has looked last
     int malformed = 0;
-    bool ended = false;
+    bool process_has_ended = false;
+    bool has_ended = false;
   };
+  using Workers = std::map<uint64_t, Worker>;  // by a number that is never used again
 
-  void Work();
-  void Wait();
-  void Accept();
+  void Accept(Timestamp now);
   // Takes up why a connection that waits could not be accepted: what the system lacks now is told once, and tried for
   // again after a pause.
-  void OnRefused(int error);
-  void Read(Worker& worker);
-  void Take(Worker& worker, Packet& packet);
+  void OnRefused(int error, Timestamp now);
+  void Read(uint64_t number, Worker& worker, Timestamp now);
+  void Take(uint64_t number, Worker& worker, Packet& packet, Timestamp now);
+  void WatchProcess(uint64_t number, const Worker& worker);
+  // Ends connections that attach no worker, and listens again where something was lacking.
+  void LookAtSilent(Timestamp now);
+  void End(Workers::iterator ended);
+  // Whether connections that wait make `fd` readable.
+  void Listen(bool is_listening);
 
   const FileDescriptor listener_;
   const std::string path_;
@@ -72,12 +82,11 @@ class WorkerServer {
   const MakeConnection make_;
   TrafficCounters& counters_;
   const Warn warn_;
-  // Shared with the channels, which wake the server's thread.
-  const std::shared_ptr<FileDescriptor> wakeup_;
-  std::atomic<bool> stopping_ = false;
-  std::list<Worker> workers_;  // of the server's thread
-  bool is_lacking_ = false;    // of the server's thread: descriptors or memory for another connection
-  std::thread thread_;
+  const std::shared_ptr<FileDescriptor> epoll_;  // shared with the channels, which wait for room in their sockets
+  Workers workers_;
+  uint64_t last_number_ = 0;
+  bool is_lacking_ = false;  // descriptors or memory for another connection
+  Timestamp look_at_ = kNever;
 };
 
 }  // namespace banyan

@@ -9,8 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <future>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/steady_clock.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"
 #include "runtime/compute_pool.h"
@@ -44,26 +46,50 @@ class WorkerServerTest : public testing::Test {
         [this](WorkerConnection::Reply reply) {
           return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
         },
-        counters_, [this](const std::string& text) { warnings_.push_back(text), warned_.set_value(); }, attach_within);
+        counters_, [this](const std::string& text) { warnings_.push_back(text); }, attach_within);
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
-    server_->Start();
   }
 
-  void Send(const std::string& bytes) { EXPECT_EQ(SendPacket(socket_.get(), bytes, -1, true), PacketResult::kDone); }
+  // Lets the server work, as its host does, until it is `done`.
+  void ServeUntil(const std::function<bool()>& done) {
+    const Timestamp until = SteadyNow() + absl::Seconds(120);
+    while (!done()) {
+      ASSERT_LT(SteadyNow(), until);
+      pollfd item{server_->fd(), POLLIN, 0};
+      const absl::Duration left = std::min(server_->NextDeadline(), until) - SteadyNow();
+      poll(&item, 1, static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(left) + 1, 0, 10)));
+      server_->Collect(SteadyNow());
+    }
+  }
+  PacketResult Read(const FileDescriptor& socket, Packet& packet) {
+    PacketResult result = PacketResult::kWouldBlock;
+    ServeUntil([&] {
+      result = ReceivePacket(socket.get(), kMaxSessionMessageBytes, false, packet);
+      return result != PacketResult::kWouldBlock;
+    });
+    return result;
+  }
+  PacketResult SendAny(const std::string& bytes) {
+    PacketResult result = PacketResult::kWouldBlock;
+    ServeUntil([&] {
+      result = SendPacket(socket_.get(), bytes, -1, false);
+      return result != PacketResult::kWouldBlock;
+    });
+    return result;
+  }
+  void Send(const std::string& bytes) { EXPECT_EQ(SendAny(bytes), PacketResult::kDone); }
   // The next reply; the test fails when the server has closed instead.
   WorkerReply Receive() {
     Packet packet;
-    EXPECT_EQ(ReceivePacket(socket_.get(), kMaxSessionMessageBytes, true, packet), PacketResult::kDone);
+    EXPECT_EQ(Read(socket_, packet), PacketResult::kDone);
     file_ = std::move(packet.file);
     return DecodeWorkerReply(packet.bytes).value_or(SlotFreed{});
   }
   // The call that the core would see next.
   WorkerCall NextCall() {
-    pollfd item{queue_->fd(), POLLIN, 0};
-    EXPECT_EQ(poll(&item, 1, 120000), 1);
-    queue_->ClearWakeup();
-    std::vector<Event> events = queue_->Take();
+    std::vector<Event> events;
+    ServeUntil([&] { return !(events = queue_->Take()).empty(); });
     return std::get<WorkerCalled>(std::move(events.at(0))).call;
   }
   void Attach() {
@@ -77,8 +103,7 @@ class WorkerServerTest : public testing::Test {
   std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   TrafficCounters counters_;
-  std::vector<std::string> warnings_;  // of the server's thread until `warned_`
-  std::promise<void> warned_;
+  std::vector<std::string> warnings_;
   std::string path_;
   std::unique_ptr<WorkerServer> server_;
   FileDescriptor socket_;
@@ -112,7 +137,7 @@ TEST_F(WorkerServerTest, NonsenseIsAnsweredAndInTheEndCutOff) {
   EXPECT_EQ(std::get<WorkerMessageRejected>(Receive()).reason.code(), absl::StatusCode::kInvalidArgument);
   Attach();
   PacketResult sent = PacketResult::kDone;
-  for (int i = 0; i < 100000 && sent == PacketResult::kDone; ++i) sent = SendPacket(socket_.get(), "x", -1, true);
+  for (int i = 0; i < 100000 && sent == PacketResult::kDone; ++i) sent = SendAny("x");
   EXPECT_EQ(sent, PacketResult::kClosed);
   EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
   EXPECT_GE(counters_.Get().rejected_worker_messages, 100u);
@@ -124,10 +149,10 @@ TEST_F(WorkerServerTest, WantOfDescriptorsIsToldOnceAndPasses) {
   ASSERT_LT(path_.copy(address.sun_path, sizeof(address.sun_path) - 1), sizeof(address.sun_path) - 1);
   rlimit limit;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
-  const rlimit none_left = {6, limit.rlim_max};  // all are taken; poll may still look at those of the server
+  const rlimit none_left = {6, limit.rlim_max};  // all are taken
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none_left), 0);
   ASSERT_EQ(connect(late.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  warned_.get_future().wait();
+  ServeUntil([this] { return !warnings_.empty(); });
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
   socket_ = std::move(late);
   Attach();
@@ -139,12 +164,15 @@ TEST_F(WorkerServerTest, WantOfDescriptorsIsToldOnceAndPasses) {
 TEST_F(WorkerServerTest, SilentConnectionsMakeRoomForWorkers) {
   Serve(absl::Milliseconds(20));
   std::vector<FileDescriptor> silent;
-  for (size_t i = 0; i < kMaxWorkersPerNode; ++i) silent.push_back(ConnectToUnix(path_).value());
+  for (size_t i = 0; i < kMaxWorkersPerNode; ++i) {
+    silent.push_back(ConnectToUnix(path_).value());
+    server_->Collect(SteadyNow());
+  }
   socket_ = ConnectToUnix(path_).value();
   Attach();
   Packet packet;
   for (const FileDescriptor& connection : silent) {
-    EXPECT_EQ(ReceivePacket(connection.get(), 100, true, packet), PacketResult::kClosed);
+    EXPECT_EQ(Read(connection, packet), PacketResult::kClosed);
   }
   Send(EncodeWorkerMessage(BarrierCall{CallId(2)}));
   EXPECT_TRUE(std::holds_alternative<WorkerBarrier>(NextCall())) << "one that is attached stays";
@@ -157,7 +185,7 @@ TEST_F(WorkerServerTest, AWorkerMayWaitToBeAttached) {
   Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
   const auto call = std::get<WorkerAttach>(NextCall());
   Packet packet;
-  EXPECT_EQ(ReceivePacket(silent.get(), 100, true, packet), PacketResult::kClosed) << "time has passed";
+  EXPECT_EQ(Read(silent, packet), PacketResult::kClosed) << "time has passed";
   gate_->Complete({call.request, absl::OkStatus(), KeyId(), Round()});
   EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
 }
@@ -193,6 +221,22 @@ TEST_F(WorkerServerTest, WhoComesSecondIsToldWhoIsThere) {
   gate_->Complete({request, absl::AlreadyExistsError("worker 0 is attached already"), KeyId(), Round()});
   EXPECT_EQ(std::get<CallCompleted>(Receive()).status,
             absl::AlreadyExistsError(absl::StrCat("worker 0 is attached already; process ", getpid(), " has it")));
+}
+
+TEST_F(WorkerServerTest, RepliesThatFindNoRoomComeWhenThereIs) {
+  Attach();
+  constexpr uint64_t kCalls = 5000;
+  std::vector<RequestId> requests;
+  for (uint64_t call = 0; call < kCalls; ++call) {
+    Send(EncodeWorkerMessage(BarrierCall{CallId(2 + call)}));
+    requests.push_back(std::get<WorkerBarrier>(NextCall()).request);
+  }
+  for (const RequestId request : requests) gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  for (uint64_t call = 0; call < kCalls; ++call) {
+    ASSERT_EQ(std::get<CallCompleted>(Receive()).call, CallId(2 + call));
+  }
+  pollfd idle{server_->fd(), POLLIN, 0};
+  EXPECT_EQ(poll(&idle, 1, 0), 0) << "room is waited for only while there is none";
 }
 
 TEST_F(WorkerServerTest, TheFileOfAnotherServerStays) {
