@@ -116,7 +116,7 @@ class TypedRoundsTest : public ::testing::Test {
   void Quorum(uint64_t round) {
     cluster_->scheduler().SayToAll(QuorumReached{Term(7), {{kKey, Round(round)}}});
     cluster_->Run();
-    cluster_->Advance(config_.aggregation.grace);
+    cluster_->Advance(*config_.aggregation.grace);
   }
   // The one element of a result.
   template <typename T>

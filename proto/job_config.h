@@ -36,7 +36,8 @@ struct AggregationConfig {
   // The share of the members' workers that must have pushed a round before it may close without the others; 0: it
   // waits for all.
   double quorum = 0;
-  absl::Duration grace = absl::Seconds(2);  // that a round waits for the others from then on
+  // For so long a round waits for the others from then on; empty: as past rounds say (node/workers/grace.h).
+  std::optional<absl::Duration> grace = std::nullopt;
   // Each sum adds its parts in the order of the nodes they come from, and not in that of their arrival: results are a
   // function of the contributions alone, to the last bit.
   bool fixed_order = false;

@@ -739,11 +739,16 @@ void Fields(Visitor& v, LinkCounters& m) {
   CounterFields(v, m, [] {});
 }
 
+inline constexpr double kMostGraceSeconds = 3600;
+
 // Of the node itself, since its start.
 struct NodeCounters {
   uint64_t late_rounds = 0;
   uint64_t route_violations = 0;
   uint64_t contributions = 0;
+  double grace_seconds = 0;
+  uint64_t gained_gradients = 0;
+  uint64_t waited_ms = 0;
   friend bool operator==(const NodeCounters&, const NodeCounters&) = default;
 };
 
@@ -754,6 +759,10 @@ void CounterFields(Visitor& v, NodeCounters& m, VisitFifteenth visit_fifteenth) 
   v(14, "route_violations", m.route_violations, Metric{"Chunks of another precision route than their round's."});
   visit_fifteenth();
   v(16, "contributions", m.contributions, Metric{"Rounds of keys to which workers of the node contributed."});
+  v(17, "grace_seconds", m.grace_seconds, Metric{"For so long it waits for late workers, where there is a quorum."},
+    Range{0.0, kMostGraceSeconds});
+  v(18, "gained_gradients", m.gained_gradients, Metric{"Gradients that came within that time."});
+  v(19, "waited_ms", m.waited_ms, Metric{"How long keys waited so, between them.", "waited_milliseconds"});
 }
 
 template <typename Visitor>

@@ -103,8 +103,9 @@ TEST(StatusJsonTest, IsReadAsItWasWritten) {
   EXPECT_TRUE(status == SampleStatus());
   JobStatus counting = SampleStatus();
   counting.nodes[0].report->counters = SampleCounters<NodeCounters>();
+  counting.nodes[0].report->counters.grace_seconds = 0.25;  // JSON has ten digits
   counting.links[0].traffic = SampleCounters<LinkCounters>();
-  counting.links[0].traffic.busy_share = 0.25;  // JSON has ten digits
+  counting.links[0].traffic.busy_share = 0.25;
   EXPECT_EQ(Read(StatusJson(counting), status = {}), absl::OkStatus());
   EXPECT_TRUE(status == counting);
   JobStatus sparse;

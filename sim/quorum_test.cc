@@ -1,5 +1,6 @@
 // Rounds that close without late workers, in simulated time: how fast they are, and that nothing of the late gets lost.
 #include <cstdint>
+#include <optional>
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
@@ -45,6 +46,40 @@ TEST(QuorumSimulation, ASlowNodeSlowsNobody) {
   EXPECT_LT(with_quorum, 1.1 * all_fast);
   EXPECT_GT(SecondsOf(FiveNodes(0, 10)), 4 * all_fast);
   RecordProperty("ratio", std::to_string(with_quorum / all_fast));
+}
+
+// With the grace of past rounds, and a node that becomes slow in round 11.
+ClusterOptions AutoNodes(double slowness) {
+  ClusterOptions options = FiveNodes(0.8, slowness);
+  options.overlay.aggregation.grace = std::nullopt;
+  options.plan.slow_after = 10;
+  return options;
+}
+
+// Runs the job until a fast node's worker waits in its flush. Returns how many rounds the slow one is behind it.
+uint64_t RoundsBehind(const ClusterOptions& options) {
+  Cluster cluster(options);
+  const SimulatedWorker& fast = *cluster.worker(kFast, WorkerId(0));
+  EXPECT_TRUE(cluster.simulator()->RunUntil([&] { return fast.rounds_done() >= kRounds - 1; }, Seconds(1000)));
+  const uint64_t behind = fast.rounds_done() - cluster.worker(kSlow, WorkerId(0))->rounds_done();
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(2000))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  return behind;
+}
+
+TEST(QuorumSimulation, AutomaticGraceFollowsAWorkerThatBecomesSlow) {
+  for (const double slowness : {1.2, 1.4}) {
+    EXPECT_LE(RoundsBehind(AutoNodes(slowness)), 1u) << slowness << " times";
+    EXPECT_LT(SecondsOf(AutoNodes(slowness)), 1.1 * slowness * SecondsOf(FiveNodes(0, 1)));
+  }
+}
+
+TEST(QuorumSimulation, AutomaticGraceWaitsInVainForNobody) {
+  EXPECT_GE(RoundsBehind(AutoNodes(3)), 10u);
+  const double all_fast = SecondsOf(FiveNodes(0, 1));
+  for (const double slowness : {2.2, 3.0, 10.0}) {
+    EXPECT_LT(SecondsOf(AutoNodes(slowness)), 1.15 * all_fast) << slowness << " times";
+  }
 }
 
 TEST(QuorumSimulation, AQuorumThatNeedsTheSlowNodeWaits) {

@@ -29,6 +29,7 @@ std::vector<LocalKey*> LateWorkers::OnQuorum(Timestamp now, const std::vector<Ke
       if (local == nullptr || run.round <= local->quorum) continue;
       // Of a round that waits already the time goes on.
       if (local->quorum < local->next_contribution) local->quorum_since = now;
+      if (run.round == local->last_complete.Next()) grace_.OnStep(now - local->completed_at);
       local->quorum = run.round;
       keys.push_back(local);
     }
@@ -51,7 +52,7 @@ std::optional<Round> LateWorkers::NextDue(Timestamp now, const LocalKey& local) 
     (local.last_push[worker].Next() < next ? has_late : has_other) = true;
   }
   if (!has_late && !has_other) return std::nullopt;
-  const Timestamp due = has_other ? local.quorum_since + grace_ : local.quorum_since;
+  const Timestamp due = has_other ? local.quorum_since + grace_.wait() : local.quorum_since;
   if (due <= now) return next;
   deadlines_.emplace(due, local.key);
   return std::nullopt;
@@ -73,6 +74,7 @@ void LateWorkers::LeaveOut(LocalKey& local, Round round) {
   for (uint32_t worker = 0; worker < local.has_init.size(); ++worker) {
     if (!TakesPart(local, worker) || local.last_push[worker] >= round) continue;
     ++state.late;
+    if (local.last_push[worker].Next() == round) local.left_out_since[worker] = local.quorum_since;
     local.late_through[worker] = round;
     if (local.missed.contains(worker)) continue;
     const Round last = local.last_push[worker];
@@ -106,7 +108,17 @@ absl::Status LateWorkers::TakeLatePush(LocalKey& local, WorkerId worker, RoundKi
   return absl::OkStatus();
 }
 
-void LateWorkers::OnPush(LocalKey& local, WorkerId worker) const {
+void LateWorkers::OnPush(Timestamp now, LocalKey& local, WorkerId worker) {
+  if (!is_on()) return;
+  const Round round = local.last_push[worker.value()].Next();
+  const Timestamp left_out_since = std::exchange(local.left_out_since[worker.value()], Timestamp());
+  if (left_out_since > Timestamp()) {
+    grace_.OnArrival(round, now - left_out_since);
+  } else if (!IsLate(local, worker) && round == local.next_contribution) {
+    const bool is_gained = round <= local.quorum;
+    gained_ += is_gained ? 1 : 0;
+    grace_.OnArrival(round, is_gained ? now - local.quorum_since : absl::ZeroDuration());
+  }
   const auto missed = local.missed.find(worker.value());
   if (missed == local.missed.end()) return;
   const bool is_over = missed->second.is_given() && !IsLate(local, worker);
@@ -115,6 +127,13 @@ void LateWorkers::OnPush(LocalKey& local, WorkerId worker) const {
   } else {
     missed->second.OnPushed(results_replace_);
   }
+}
+
+void LateWorkers::OnContribute(Timestamp now, LocalKey& local, Round round) {
+  if (!is_on() || round > local.quorum) return;
+  waited_ += now - local.quorum_since;
+  // The wait for the next round begins, where a quorum has pushed that as well.
+  local.quorum_since = now;
 }
 
 void LateWorkers::Keep(const LocalKey& local, Round round, MissedResults& missed) const {
@@ -130,6 +149,7 @@ void LateWorkers::Keep(const LocalKey& local, Round round, MissedResults& missed
 void LateWorkers::OnRoundComplete(Timestamp now, LocalKey& local, Round round) {
   // Later than this Step: the engine is in the middle of it.
   if (is_on() && local.next_contribution <= local.quorum) deadlines_.emplace(now, local.key);
+  local.completed_at = now;
   for (auto& [worker, missed] : local.missed) {
     if (missed.through() < round) Keep(local, round, missed);
   }
@@ -138,6 +158,15 @@ void LateWorkers::OnRoundComplete(Timestamp now, LocalKey& local, Round round) {
 MissedResults* LateWorkers::Find(LocalKey& local, WorkerId worker, Round round) {
   const auto missed = local.missed.find(worker.value());
   return missed == local.missed.end() || missed->second.through() < round ? nullptr : &missed->second;
+}
+
+void LateWorkers::AddTo(NodeReport& report) const {
+  if (!is_on()) return;
+  report.late_rounds = late_rounds_;
+  report.grace_seconds = absl::ToDoubleSeconds(grace_.wait());
+  report.gained_gradients = gained_;
+  report.waited_ms = static_cast<uint64_t>(absl::ToInt64Milliseconds(waited_));
+  report.memory.push_back({"late workers", static_cast<uint64_t>(size_bytes())});
 }
 
 int64_t LateWorkers::size_bytes() const {

@@ -2,8 +2,8 @@
 // what becomes of their gradients and results. Thread-compatible; owned by WorkerDesk.
 //
 //   quorum  The scheduler has heard that enough members have pushed the round (QuorumReached).
-//   grace   From then on this node waits so long for workers that have pushed the round before. For one that is behind
-//           already it does not wait.
+//   grace   From then on this node waits so long for workers that have pushed the round before (grace.h). For one that
+//           is behind already it does not wait.
 //   late    Then it contributes what the others have pushed. Its weight is theirs, so that means divide by that alone.
 //   owed    What a late worker pushes afterwards goes into the node's next contribution, whoever is late in that one,
 //           and adds to its weight.
@@ -30,6 +30,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/rounds/round_engine.h"
+#include "node/workers/grace.h"
 #include "node/workers/local_keys.h"
 #include "proto/job_config.h"
 #include "proto/scheduler_messages.h"
@@ -67,7 +68,9 @@ class LateWorkers {
   // Takes a late push, but for its numbers; an empty gradient has no part in a sum. Not OK if it is none of a gradient.
   static absl::Status TakeLatePush(LocalKey& local, WorkerId worker, RoundKind kind, const Buffer& gradient);
   // The worker pushes its next round, late or not.
-  void OnPush(LocalKey& local, WorkerId worker) const;
+  void OnPush(Timestamp now, LocalKey& local, WorkerId worker);
+  // The node contributes to the round, which is of gradients.
+  void OnContribute(Timestamp now, LocalKey& local, Round round);
   // Takes what late workers have pushed into the round. REQUIRES: there is something.
   static Buffer TakeOwed(LocalKey& local, LocalRound& round) {
     round.caught_up += std::exchange(local.owed_gradients, 0);
@@ -80,8 +83,8 @@ class LateWorkers {
   // gets that result itself, or is to wait for it.
   static MissedResults* Find(LocalKey& local, WorkerId worker, Round round);
 
-  // Returns to how many rounds of keys this node has contributed without some late worker.
-  uint64_t late_rounds() const { return late_rounds_; }
+  // Adds how long this node waits for late workers, and what came of it.
+  void AddTo(NodeReport& report) const;
   // Returns the memory that is owed and missed.
   int64_t size_bytes() const;
 
@@ -92,9 +95,11 @@ class LateWorkers {
   LocalKeys* keys_;
   const RoundEngine* engine_;
   bool is_on_;
-  absl::Duration grace_;
-  bool results_replace_;  // they are parameters
-  uint64_t late_rounds_ = 0;
+  Grace grace_;
+  bool results_replace_;                          // they are parameters
+  uint64_t late_rounds_ = 0;                      // of keys, without some late worker
+  uint64_t gained_ = 0;                           // gradients that came between the quorum and the contribution
+  absl::Duration waited_ = absl::ZeroDuration();  // all keys' waits between them
   std::set<std::pair<Timestamp, KeyId>> deadlines_;
 };
 

@@ -211,6 +211,7 @@ LocalKey& LocalKeys::TakeInit(Timestamp now, WorkerInit& call) {
     local.has_init.resize(workers_);
     local.last_push.resize(workers_);
     local.late_through.resize(workers_);
+    local.left_out_since.resize(workers_);
   }
   local.init_values[call.worker.value()] = std::move(call.values);
   local.has_init[call.worker.value()] = true;

@@ -129,6 +129,8 @@ struct LocalKey {
   std::map<uint32_t, MissedResults> missed;  // by worker that is late, or was until its last call
   Round quorum;                              // up to here a quorum of the job has pushed the key
   Timestamp quorum_since;                    // of the first of these rounds that is not contributed
+  std::vector<Timestamp> left_out_since;     // by worker: the quorum of the first round that it missed and owes; or 0
+  Timestamp completed_at;                    // last_complete was
   Round next_contribution;                   // the first round into which this node has put nothing yet
   Round last_complete;
   // From here on rounds wait for workers that fetch and are to begin with this one.
@@ -156,6 +158,7 @@ struct LocalKey {
   // Forgets that the worker was late, and the results that it has missed.
   void ForgetLate(uint32_t worker) {
     late_through[worker] = Round(0);
+    left_out_since[worker] = Timestamp();
     missed.erase(worker);
   }
   // True if some worker fetches.

@@ -350,10 +350,10 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   if (!found.ok()) return found.status();
   LocalKey& local = **found;
   const Round round = local.last_push[worker.value()].Next();
-  if (LateWorkers::IsLate(local, worker)) return TakeLatePart(worker, local, part);
+  if (LateWorkers::IsLate(local, worker)) return TakeLatePart(step, worker, local, part);
   absl::Status sound = CheckPart(local, worker, round, part.kind, part.values);
   if (!sound.ok()) return sound;
-  late_.OnPush(local, worker);
+  late_.OnPush(step.now, local, worker);
   local.last_push[worker.value()] = round;
   patterns_.OnPush(worker, key, round);
   LocalRound& state = local.OpenRound(round, part.kind, workers_.size());
@@ -373,12 +373,12 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   return round;
 }
 
-absl::StatusOr<Round> WorkerDesk::TakeLatePart(WorkerId worker, LocalKey& local, const Part& part) {
+absl::StatusOr<Round> WorkerDesk::TakeLatePart(StepContext& step, WorkerId worker, LocalKey& local, const Part& part) {
   absl::Status sound = local.CheckShape(worker, part.values);
   const Buffer gradient = part.is_left_out ? Buffer() : part.values;
   if (sound.ok()) sound = LateWorkers::TakeLatePush(local, worker, part.kind, gradient);
   if (!sound.ok()) return sound;
-  late_.OnPush(local, worker);
+  late_.OnPush(step.now, local, worker);
   const Round round = local.last_push[worker.value()].Next();
   local.last_push[worker.value()] = round;
   patterns_.OnPush(worker, local.key, round);
@@ -410,6 +410,7 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   const bool is_broadcast = state.kind == RoundKind::kBroadcast;
   std::vector<Buffer> gradients = state.TakeParts(workers_.size());
   if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
+  if (state.kind == RoundKind::kAggregate) late_.OnContribute(step.now, local, round);
   if (!is_broadcast && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local, state));
   Contribution contribution{state.kind, Buffer(), state.Weight(), state.priority};
   if (gradients.size() <= 1 || is_broadcast || has_low_bit_) {
@@ -534,10 +535,9 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.not_finite = not_finite_.Report();
   report.lags = patterns_.Report();
   report.refusals = refusals_.rows();
-  report.late_rounds = late_.late_rounds();
   report.contributions = contributions_;
   engine_->AddTo(report);
-  if (late_.is_on()) report.memory.push_back({"late workers", static_cast<uint64_t>(late_.size_bytes())});
+  late_.AddTo(report);
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {

@@ -219,7 +219,7 @@ class WorkerDesk : public StateWorkers {
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, Part part);
   // Takes a late worker's part of a round that was contributed without it.
-  absl::StatusOr<Round> TakeLatePart(WorkerId worker, LocalKey& local, const Part& part);
+  absl::StatusOr<Round> TakeLatePart(StepContext& step, WorkerId worker, LocalKey& local, const Part& part);
   // Contributes rounds of the key for which workers are late.
   void ContributeLate(StepContext& step, LocalKey& local) {
     while (const std::optional<Round> round = late_.NextDue(step.now, local)) LeaveOut(step, local, *round);

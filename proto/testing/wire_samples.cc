@@ -128,6 +128,9 @@ NodeReport SampleReport() {
   report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
   report.late_rounds = 12;
   report.contributions = 345;
+  report.grace_seconds = 0.25;
+  report.gained_gradients = 17;
+  report.waited_ms = 4200;
   report.route_violations = 5;
   report.precision = {
       {1000, 4000},

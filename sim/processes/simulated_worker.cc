@@ -77,7 +77,8 @@ void SimulatedWorker::Initialise() {
 
 absl::Duration SimulatedWorker::ComputeTime() {
   const auto slow = plan_->slowness.find(name_.node);
-  const double factor = slow == plan_->slowness.end() ? 1 : slow->second;
+  const bool is_slow = slow != plan_->slowness.end() && rounds_done() >= plan_->slow_after;
+  const double factor = is_slow ? slow->second : 1;
   return factor * (plan_->compute_time + plan_->compute_spread * random_.Unit());
 }
 

@@ -74,8 +74,9 @@ struct TrainingPlan {
   absl::Duration compute_time;  // of a worker, before each round
   // A worker's compute time varies by up to this, differently for each.
   absl::Duration compute_spread;
-  // The workers of these nodes compute so many times as long.
+  // The workers of these nodes compute so many times as long, from the round after `slow_after` on.
   std::map<NodeId, double> slowness;
+  uint64_t slow_after = 0;
   // Each tensor goes on to its next round by itself, instead of all together.
   bool tensors_apart = false;
   // Rounds of a tensor that a worker pushes before it has the first one's result.

@@ -96,6 +96,8 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   report.workers_attached = 2;
   report.rejected_messages = 5;
   report.late_rounds = 4;
+  report.grace_seconds = 0.25;
+  report.waited_ms = 900;
   report.last_sync = {3, 1000, absl::Milliseconds(250)};
   report.links = {{{1000, 100, 10, 0.5}, NodeId(2), LinkMeasurement{}}, {{2000, 200, 20}, NodeId(3), {}}};
   report.links[0].renewals = 6;
@@ -111,6 +113,8 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   EXPECT_THAT(Find(families, "workers").samples, ElementsAre(Sample{{}, 2}));
   EXPECT_THAT(Find(families, "rejected_messages_total").samples, ElementsAre(Sample{{}, 5}));
   EXPECT_THAT(Find(families, "late_rounds_total").samples, ElementsAre(Sample{{}, 4}));
+  EXPECT_THAT(Find(families, "grace_seconds").samples, ElementsAre(Sample{{}, 0.25}));
+  EXPECT_THAT(Find(families, "waited_milliseconds_total").samples, ElementsAre(Sample{{}, 900}));
   EXPECT_THAT(Find(families, "last_sync_seconds").samples, ElementsAre(Sample{{}, 0.25}));
   EXPECT_THAT(Find(families, "rounds_done_total").samples, ElementsAre(Sample{{{"key", "fc"}}, 12}));
   EXPECT_THAT(Find(families, "not_finite_total").samples,

@@ -107,6 +107,17 @@ void AppendIdle(const JobStatus& status, std::string& text) {
   absl::StrAppend(&text, "contributed nothing while others did: ", absl::StrJoin(names, ", "), "\n");
 }
 
+// What waiting for late workers costs and gains, where some were late.
+void AppendGrace(const JobStatus& status, std::string& text) {
+  for (const JobStatus::Node& node : status.nodes) {
+    const NodeCounters counters = node.report.value_or(JobStatus::Report()).counters;
+    if (counters.gained_gradients == 0 && counters.late_rounds == 0) continue;
+    absl::StrAppendFormat(&text, "%s waits %.3g s for late workers: %d gradients gained in %.1f s, %d rounds without\n",
+                          node.name, counters.grace_seconds, counters.gained_gradients,
+                          static_cast<double>(counters.waited_ms) / 1e3, counters.late_rounds);
+  }
+}
+
 // Nodes of another version than the scheduler's.
 void AppendVersions(const JobStatus& status, std::string& text) {
   for (const JobStatus::Node& node : status.nodes) {
@@ -299,6 +310,7 @@ std::string FormatStatus(const JobStatus& status, bool shows_all_links) {
   if (status.precision.has_value()) absl::StrAppend(&text, PrecisionText(*status.precision));
   AppendNodes(status, text);
   AppendVersions(status, text);
+  AppendGrace(status, text);
   AppendLinks(status, shows_all_links, text);
   return text;
 }

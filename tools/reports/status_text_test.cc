@@ -85,6 +85,15 @@ TEST(StatusTextTest, SaysWhoIsReachedWithoutKeys) {
   EXPECT_THAT(FormatStatus(Parse(kRunning)), Not(HasSubstr("insecure")));
 }
 
+TEST(StatusTextTest, SaysWhatWaitingForLateWorkersGains) {
+  const JobStatus status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"nodes":[{"name":"n1"},
+    {"name":"n2","late_rounds":4,"grace_seconds":0.152,"gained_gradients":120,"waited_ms":8300,"rejected_messages":0}
+    ]})");
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("n2 waits 0.152 s for late workers: 120 gradients gained in 8.3 s, 4 rounds without\n"));
+  EXPECT_THAT(text, Not(HasSubstr("n1 waits")));
+}
+
 TEST(StatusTextTest, NamesWhoContributesNothing) {
   JobStatus status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"nodes":[
     {"name":"n1"},{"name":"n2","idle_s":42.4}]})");

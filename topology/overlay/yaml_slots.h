@@ -34,8 +34,8 @@ constexpr NumberRange Count(double low, double high, const char* word = nullptr)
 constexpr NumberRange Bytes(double low, double high, const char* word = nullptr) {
   return {.low = low, .high = high, .unit = NumberUnit::kBytes, .word = word};
 }
-constexpr NumberRange Seconds(double low, double high) {
-  return {.low = low, .high = high, .unit = NumberUnit::kSeconds};
+constexpr NumberRange Seconds(double low, double high, const char* word = nullptr) {
+  return {.low = low, .high = high, .unit = NumberUnit::kSeconds, .word = word};
 }
 
 // Between what a file has and the value that is kept of it: megabits and bits, percent and fractions, times.
