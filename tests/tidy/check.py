@@ -58,8 +58,8 @@ IMPURE_LIBRARIES = "zmq torch gloo".split()
 FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device hostfile map-by mca".split()
 FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|tar|mpirun|systemctl|ip|apt-get|perf) ")
 # Commands of the script ./banyan, and a flag that it adds to one of the program.
-SCRIPT_COMMANDS = "build dist docs fuzz install package test try wheel".split()
-SCRIPT_FLAGS = {"demo": ["torch"], "fuzz": ["seconds"]}
+SCRIPT_COMMANDS = "build dist docs figures fuzz install package test try wheel".split()
+SCRIPT_FLAGS = {"demo": ["torch"], "figures": ["quick", "only", "list"], "fuzz": ["seconds"]}
 
 # What counts as the documents, with how many words: those with a letter or a digit. docs/reference/ is made of code.
 COUNTED = re.compile(r"README\.md|deploy/README\.md|docs/[A-Za-z_]+\.md")

@@ -1,0 +1,141 @@
+"""Runs the commands that the reports quote, and writes each report with what its commands print today behind it.
+
+    python3 bench/figures.py OUT [--quick] [--only REPORT]... [--list]
+
+The reports in bench/reports name the command of each of their figures. This script takes the commands from there, so a
+report that quotes another command needs no change here. OUT/REPORT.md is the report, with its tables and the papers'
+numbers, and the output of its commands; OUT/README.md has the times and exit codes. Figures that commands draw go to
+OUT/REPORT-N. The exit code is 1 when a command has failed.
+
+--quick takes minutes instead of hours: rounds, seeds and pairs are few, and a command is cut off after two minutes.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import time
+from typing import List, NamedTuple, Optional
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+REPORTS = ROOT / "bench" / "reports"
+
+# Commands that give figures. Others that reports mention are about jobs of the reader's own.
+FIGURES = ("bench", "calibrate", "fuzz", "plan", "sim", "sim-figures")
+# A folder to draw into, by the names that reports give it.
+FOLDER = re.compile(r"^OUT(_DIR)?$")
+# What the reader is to fill in.
+PLACEHOLDER = re.compile(r"^(OVERLAY|FILE|[A-Z_]+)(\.yaml)?$|tcp://|\.\.\.")
+# Flags with a file to write.
+WRITTEN = ("--plot", "--trace")
+QUICK = {
+    "--rounds": "2", "--seeds": "1", "--pairs": "2", "--warm-up": "1", "--seconds": "5", "--draws": "1", "--steps": "20"
+}
+QUICK_LIMIT_SECONDS = 120
+
+
+class Run(NamedTuple):
+    command: List[str]
+    seconds: float
+    code: Optional[int]  # None: cut off
+    output: str
+
+    def outcome(self) -> str:
+        return "cut off" if self.code is None else "done" if self.code == 0 else f"exit code {self.code}"
+
+
+def commands_of(text: str) -> List[List[str]]:
+    """Returns the commands that `text`, a report, quotes, each once, in their order. A report may name its network once
+    and quote the rest of a command by its flags alone; those are no commands."""
+    command = r"(?:(?:\./)?banyan|python3\s+examples/)"
+    quoted = re.findall(rf"^(?:    )?({command}.*)$|`({command}[^`]*)`", text, re.MULTILINE)
+    found: List[List[str]] = []
+    for block, inline in quoted:
+        words = shlex.split((block or inline).replace("\n", " "))
+        words[0] = words[0].replace("banyan", "./banyan").replace("././", "./")
+        is_figure = len(words) > 2 and (words[0] == "python3" or words[1] in FIGURES)
+        if not is_figure or any(PLACEHOLDER.search(word) and not FOLDER.match(word) for word in words):
+            continue
+        if words not in found:
+            found.append(words)
+    return found
+
+
+def adapted(words: List[str], folder: pathlib.Path, is_quick: bool) -> List[str]:
+    """Returns the command with `folder` where it draws, and smaller where that is asked for."""
+    made = [str(folder) if FOLDER.match(word) else word for word in words]
+    for at, word in enumerate(made[:-1]):
+        if is_quick and word in QUICK:
+            made[at + 1] = QUICK[word]
+        if word in WRITTEN:
+            made[at + 1] = str(folder / made[at + 1])
+    return made
+
+
+def run(words: List[str], limit_seconds: Optional[float]) -> Run:
+    start = time.monotonic()
+    try:
+        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=limit_seconds, check=False)
+        code, output = done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        code, output = None, (late.stdout or b"").decode(errors="replace")
+    return Run(words, time.monotonic() - start, code, output)
+
+
+def machine() -> str:
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True,
+                            check=False).stdout.strip()
+    return f"{time.strftime('%Y-%m-%d')}, {os.cpu_count()} processors, {' '.join(os.uname()[0:3:2])}, commit {commit}"
+
+
+def write(out: pathlib.Path, name: str, text: str, runs: List[Run]) -> None:
+    parts = [text.rstrip(), "", "# What its commands print", "", machine(), ""]
+    for each in runs:
+        command = shlex.join(each.command)
+        parts += [f"## `{command}`", "", f"{each.outcome()} after {each.seconds:.0f} s", "", "```", each.output.rstrip(), "```", ""]
+    (out / f"{name}.md").write_text("\n".join(parts))
+
+
+def main(arguments: List[str]) -> int:
+    parser = argparse.ArgumentParser(prog="banyan figures", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", metavar="OUT", type=pathlib.Path, help="the folder to write to")
+    parser.add_argument("--quick", action="store_true", help="few rounds and seeds, and two minutes a command")
+    parser.add_argument("--only", metavar="REPORT", action="append", help="this report, such as wan; may be repeated")
+    parser.add_argument("--list", action="store_true", help="say what would be run")
+    options = parser.parse_args(arguments)
+    names = sorted(path.stem for path in REPORTS.glob("*.md") if path.stem != "README")
+    for name in options.only or []:
+        if name not in names:
+            parser.error(f"expected one of the reports {', '.join(names)} after --only, got {name}")
+    failures = 0
+    summary = ["| report | command | seconds | |", "|---|---|---:|---|"]
+    for name in options.only or names:
+        text = (REPORTS / f"{name}.md").read_text()
+        runs = []
+        for number, words in enumerate(commands_of(text), 1):
+            command = adapted(words, (options.out / f"{name}-{number}").resolve(), options.quick)
+            print(f"{name}: {shlex.join(command)}", flush=True)
+            if options.list:
+                continue
+            options.out.mkdir(parents=True, exist_ok=True)
+            if any(str(options.out.resolve()) in word for word in command):
+                (options.out / f"{name}-{number}").mkdir(exist_ok=True)
+            runs.append(run(command, QUICK_LIMIT_SECONDS if options.quick else None))
+            print(f"  {runs[-1].outcome()} after {runs[-1].seconds:.0f} s", flush=True)
+            failures += runs[-1].code not in (0, None)
+            summary.append(f"| {name} | `{shlex.join(command)}` | {runs[-1].seconds:.0f} | {runs[-1].outcome()} |")
+        if runs:
+            write(options.out, name, text, runs)
+    if not options.list:
+        (options.out / "README.md").write_text("\n".join([f"# Figures: {machine()}", "", *summary, ""]))
+        print(f"wrote {options.out}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
