@@ -286,4 +286,18 @@ PacketResult ReceivePacket(int socket, size_t max_bytes, bool may_block, Packet&
   return got == 0 ? PacketResult::kClosed : PacketResult::kDone;
 }
 
+bool IsUnixSocket(int socket) {
+  int domain = 0;
+  socklen_t size = sizeof(domain);
+  return getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
+bool IsOfOtherUser(int socket) {
+  if (!IsUnixSocket(socket)) return false;
+  ucred peer = {};
+  socklen_t size = sizeof(peer);
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return true;
+  return peer.uid != geteuid() && peer.uid != 0;
+}
+
 }  // namespace banyan

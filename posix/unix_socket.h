@@ -87,6 +87,10 @@ pid_t PeerProcess(int socket);
 // Returns whether the process that `watch` watches has ended; false for an invalid one.
 bool HasEnded(const FileDescriptor& watch);
 
+bool IsUnixSocket(int socket);
+// Returns whether `socket` is a unix socket at whose other end neither this process's user nor root is.
+bool IsOfOtherUser(int socket);
+
 }  // namespace banyan
 
 #endif  // BANYAN_POSIX_UNIX_SOCKET_H_

@@ -86,6 +86,7 @@ absl::Status ProtocolHost::Parts::OpenRecords() {
 absl::Status ProtocolHost::Parts::OpenTransport() {
   SocketLimits limits;
   limits.max_frame_bytes = options.max_frame_bytes;
+  limits.uses_unix_sockets = true;
   absl::StatusOr<std::unique_ptr<Transport>> bound = Transport::Bind(options.bind_address, limits, options.security);
   if (!bound.ok()) return bound.status();
   transport = *std::move(bound);

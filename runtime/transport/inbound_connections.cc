@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "posix/file_descriptor.h"
+#include "posix/unix_socket.h"
 #include "proto/wire.h"
 
 namespace banyan {
@@ -80,6 +81,14 @@ void AcceptedSockets::Read() {
   for (const int fd : accepted) {
     if (Accepted& socket = sockets_[fd]; !socket.has_ended) socket.host = HostOf(fd);
   }
+  EndOtherUsers(accepted);
+}
+
+void AcceptedSockets::EndOtherUsers(const std::vector<int>& accepted) {
+  for (const int fd : accepted) {
+    const Accepted& socket = sockets_[fd];
+    if (!socket.has_ended && !socket.host.has_value() && IsOfOtherUser(fd)) EndIfStillThere(fd, socket.ordinal);
+  }
 }
 
 void AcceptedSockets::OnAccepted(int fd) {
@@ -103,6 +112,7 @@ void AcceptedSockets::OnDisconnected(Accepted& socket) {
 std::vector<std::string> AcceptedSockets::HoldBack(Timestamp now) {
   if (cannot_hold_back_ || !rates_.Decide(now)) return {};
   for (const int fd : listening_) {
+    if (IsUnixSocket(fd)) continue;
     const absl::Status status = AttachSynFilter(fd, rates_.admission());
     if (status.ok()) continue;
     cannot_hold_back_ = true;
@@ -263,6 +273,9 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
     auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits, security);
     // Now that its connections are watched, from the first one on.
     if (absl::Status status = connections->BindTo(address, *endpoints); !status.ok()) return status;
+    // With keys chunks go to the data port.
+    const bool takes_chunks = use == Use::kDataPort || security == nullptr;
+    if (limits.uses_unix_sockets && takes_chunks) connections->BindUnixSockets();
     return connections;
   } catch (const zmq::error_t& error) {
     return absl::ResourceExhaustedError(absl::StrCat("cannot listen on ", address, ": ", error.what()));
@@ -293,6 +306,18 @@ absl::Status InboundConnections::BindTo(const std::string& address, const std::v
                    zmq_strerror(error),
                    error == EACCES ? "; ports below 1024 need root or CAP_NET_BIND_SERVICE: choose a higher one"
                                    : "; give an address of this machine, or * for all of them"));
+}
+
+void InboundConnections::BindUnixSockets() {
+  std::optional<TcpEndpoint> bound = NumericEndpoint(bound_address_);
+  if (!bound.has_value()) return;
+  std::vector<std::string> hosts = {bound->host};
+  if (bound->host == "0.0.0.0" || bound->host == "::") hosts = {"127.0.0.1", "::1"};
+  for (std::string& host : hosts) {
+    bound->host = std::move(host);
+    const std::optional<std::string> address = bound->UnixAddress();
+    if (address.has_value()) (void)zmq_bind(socket_->socket().handle(), address->c_str());
+  }
 }
 
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,

@@ -89,6 +89,8 @@ class AcceptedSockets {
   };
 
   void Read();
+  // Ends connections on unix sockets from other users: on those nothing tells how much ZeroMQ keeps.
+  void EndOtherUsers(const std::vector<int>& accepted);
   void OnAccepted(int fd);
   void OnDisconnected(Accepted& socket);
   // Returns whether the connection with this ordinal was still there, and was not being ended already.
@@ -184,6 +186,8 @@ class InboundConnections {
 
   // OK when it listens on at least one of these, and none of their ports is taken.
   absl::Status BindTo(const std::string& address, const std::vector<TcpEndpoint>& endpoints);
+  // Listens on the unix sockets beside what it is bound to, as far as their names are free.
+  void BindUnixSockets();
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
   void End(const std::string& route);

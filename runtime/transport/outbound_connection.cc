@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "posix/process_limits.h"
+#include "posix/unix_socket.h"
 
 namespace banyan {
 namespace {
@@ -51,7 +52,7 @@ OutboundConnection::OutboundConnection(const Surroundings& surroundings, Destina
       security_(surroundings.security),
       address_(std::move(destination.address)),
       peer_(std::move(destination.peer)),
-      wants_data_port_(destination.wants_data_port && security_ != nullptr),
+      carries_chunks_(destination.carries_chunks),
       limits_(limits),
       pause_(limits.shortest_pause) {
   Open(now);
@@ -95,7 +96,9 @@ void OutboundConnection::OpenSocket(Timestamp now) {
       return;
     }
     monitor_.emplace(poller_, socket, kWatched);
-    socket.connect(endpoint.Address());
+    // With keys this connection is CURVE's.
+    by_unix_socket_ = security_ == nullptr && HasUnixSocket(endpoint) && !lacks_unix_socket_;
+    socket.connect(by_unix_socket_ ? *endpoint.UnixAddress() : endpoint.Address());
   } catch (const zmq::error_t& error) {
     // More connections than this process can have: others decided that. It stays down, and the core says who cannot be
     // reached.
@@ -144,6 +147,8 @@ std::string OutboundConnection::RefusalIn(const SocketMonitor::Happening& happen
 
 void OutboundConnection::NoteFailure(Timestamp now) {
   if (!socket_ || up_) return;
+  lacks_unix_socket_ = by_unix_socket_;
+  if (by_unix_socket_) return;
   const TcpEndpoint& endpoint = endpoints_[attempts_++ % endpoints_.size()];
   if (!refusal_.empty()) {
     failure_ = FailureAt(endpoint, std::exchange(refusal_, std::string()));
@@ -217,9 +222,10 @@ OutboundConnection::Change OutboundConnection::Watch() {
       return Change::kLost;
     }
     if (happening->event == ZMQ_EVENT_CONNECTED) {
+      if (by_unix_socket_ && IsOfOtherUser(happening->value)) return Change::kLost;
       is_reached_ = true;
       connected_ = SocketIdentity(happening->value);
-      renewal_.Watch(happening->value, opened_at_);
+      if (!by_unix_socket_) renewal_.Watch(happening->value, opened_at_);
       ApplyPace();
       continue;
     }
@@ -259,6 +265,12 @@ void OutboundConnection::ApplyPace() const {
 
 void OutboundConnection::Reset(Timestamp now) {
   NoteFailure(now);
+  if (by_unix_socket_ && !up_) {
+    // Nothing is known yet of how the other end is reached by TCP.
+    Drop();
+    retry_at_ = now;
+    return;
+  }
   if (now - opened_at_ > limits_.longest_pause) pause_ = limits_.shortest_pause;
   Drop();
   retry_at_ = now + pause_;
@@ -267,7 +279,7 @@ void OutboundConnection::Reset(Timestamp now) {
 
 void OutboundConnection::Retry(Timestamp now) {
   if (is_looking_up_) return LookForEndpoints(now);
-  if (socket_ && !up_ && now - opened_at_ < limits_.connect_timeout) {
+  if (socket_ && !up_ && !by_unix_socket_ && now - opened_at_ < limits_.connect_timeout) {
     NoteSilence(endpoints_[attempts_ % endpoints_.size()]);
     retry_at_ = opened_at_ + limits_.connect_timeout;
     return;
@@ -286,8 +298,9 @@ SendResult OutboundConnection::Send(std::vector<zmq::message_t>& frames, Timesta
     return sealed_->socket.Send(frames);
   }
   const SendResult sent = socket_->Send(frames);
+  const bool wants_data_port = carries_chunks_ && security_ != nullptr;
   // Behind the first message, by which the other end knows the connection before anything comes by the port.
-  if (sent == SendResult::kSent && wants_data_port_ && !std::exchange(has_asked_for_ticket_, true)) {
+  if (sent == SendResult::kSent && wants_data_port && !std::exchange(has_asked_for_ticket_, true)) {
     std::vector<zmq::message_t> request = TicketRequest(FastestAead());
     socket_->Send(request);
   }
@@ -312,9 +325,11 @@ bool OutboundConnection::Receive(ReceivedFrames& received, Timestamp now) {
 // ---- the way by the data port ----
 
 OutboundConnection::SealedConnection::SealedConnection(SocketPoller& poller, const SocketLimits& limits,
-                                                       const TcpEndpoint& to, const DataTicket& ticket, Timestamp now)
+                                                       const TcpEndpoint& to, bool by_unix, const DataTicket& with,
+                                                       Timestamp now)
     : endpoint(to),
-      token(ticket.token),
+      by_unix_socket(by_unix),
+      ticket(with),
       opened_at(now),
       sealer(ticket.aead, ticket.to_acceptor),
       opener(ticket.aead, ticket.to_opener),
@@ -326,15 +341,16 @@ OutboundConnection::SealedConnection::SealedConnection(SocketPoller& poller, con
   ConnectionSecurity::MakeForDataPort(socket.socket());
   socket.socket().set(zmq::sockopt::ipv6, endpoint.is_ipv6);
   socket.socket().set(zmq::sockopt::reconnect_ivl, kReconnectMs);
-  socket.socket().connect(endpoint.Address());
+  socket.socket().connect(by_unix_socket ? *endpoint.UnixAddress() : endpoint.Address());
 }
 
-void OutboundConnection::OpenSealed(const DataTicket& ticket, Timestamp now) {
+void OutboundConnection::OpenSealed(const DataTicket& ticket, Timestamp now, bool may_use_unix_socket) {
   if (sealed_ != nullptr) return;
   TcpEndpoint endpoint = endpoints_[attempts_ % endpoints_.size()];
   endpoint.port = absl::StrCat(ticket.port);
   try {
-    sealed_ = std::make_unique<SealedConnection>(poller_, limits_, endpoint, ticket, now);
+    const bool by_unix_socket = may_use_unix_socket && HasUnixSocket(endpoint);
+    sealed_ = std::make_unique<SealedConnection>(poller_, limits_, endpoint, by_unix_socket, ticket, now);
   } catch (const zmq::error_t& error) {
     fallback_ = HasDescriptorLeft() ? error.what() : NoDescriptor();
   }
@@ -345,18 +361,29 @@ bool OutboundConnection::WatchSealed() {
   while (sealed_ != nullptr) {
     const std::optional<SocketMonitor::Happening> happening = sealed_->monitor.Next();
     if (!happening) break;
-    if ((happening->event & kLosses) != 0) {
+    const bool is_connected = happening->event == ZMQ_EVENT_CONNECTED;
+    const bool is_strange = is_connected && sealed_->by_unix_socket && IsOfOtherUser(happening->value);
+    if ((happening->event & kLosses) != 0 || is_strange) {
       sealed_->socket.OnReadable();
       if (sealed_->is_up) return false;
+      if (LeaveUnixSocket(sealed_->opened_at)) continue;
       fallback_ = "it cannot be reached";
-    } else if (happening->event == ZMQ_EVENT_CONNECTED) {
+    } else if (is_connected) {
       sealed_->connected = SocketIdentity(happening->value);
     } else {
-      std::vector<zmq::message_t> hello = DataHello(sealed_->token, sealed_->sealer);
+      std::vector<zmq::message_t> hello = DataHello(sealed_->ticket.token, sealed_->sealer);
       sealed_->socket.Send(hello);
     }
     if (!fallback_.empty()) return true;
   }
+  return true;
+}
+
+bool OutboundConnection::LeaveUnixSocket(Timestamp now) {
+  if (sealed_ == nullptr || !sealed_->by_unix_socket || sealed_->is_up) return false;
+  const DataTicket ticket = sealed_->ticket;
+  DropSealed();
+  OpenSealed(ticket, now, /*may_use_unix_socket=*/false);
   return true;
 }
 
@@ -366,6 +393,7 @@ bool OutboundConnection::TakeSealed(ReceivedFrames& received) {
     return !is_seal_broken_;
   }
   if (!ReadDataWelcome(received.frames, sealed_->opener).ok()) {
+    if (LeaveUnixSocket(sealed_->opened_at)) return false;
     fallback_ = "another program listens there";
     return false;
   }
@@ -373,7 +401,7 @@ bool OutboundConnection::TakeSealed(ReceivedFrames& received) {
   // What is sent from now on goes there: its pace and its congestion are that connection's.
   connected_ = sealed_->connected;
   const int fd = connected_.Descriptor();
-  if (fd >= 0) renewal_.Watch(fd, sealed_->opened_at);
+  if (fd >= 0 && !sealed_->by_unix_socket) renewal_.Watch(fd, sealed_->opened_at);
   ApplyPace();
   return false;
 }
@@ -385,7 +413,7 @@ void OutboundConnection::DropSealed() {
 
 std::string OutboundConnection::TakeFallback(Timestamp now) {
   if (sealed_ != nullptr && !sealed_->is_up && fallback_.empty() &&
-      now - sealed_->opened_at > limits_.connect_timeout) {
+      now - sealed_->opened_at > limits_.connect_timeout && !LeaveUnixSocket(now)) {
     fallback_ = absl::StrCat("no answer for more than ", absl::FormatDuration(limits_.connect_timeout));
   }
   if (fallback_.empty()) return "";

@@ -1,7 +1,8 @@
 // A connection that this process opens and keeps: a DEALER socket of its own, watched by a monitor. After a loss the
 // socket is thrown away, so that nothing queued for the old connection leaks into the new one. A fresh one is made
 // after a growing, bounded pause. A host name is looked up before each attempt, and each attempt takes the next of the
-// addresses that it leads to. Thread-compatible; used by the protocol thread only.
+// addresses that it leads to. Chunks to a process of this machine go by its unix socket, if it has one
+// (SocketLimits::uses_unix_sockets). Thread-compatible; used by the protocol thread only.
 #ifndef BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 #define BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 
@@ -66,8 +67,8 @@ class OutboundConnection {
   };
   struct Destination {
     std::string address;
-    std::string peer;              // the node's name; empty for a scheduler
-    bool wants_data_port = false;  // with keys: asks for a ticket, and sends by that port once it can
+    std::string peer;             // the node's name; empty for a scheduler
+    bool carries_chunks = false;  // with keys it asks for a ticket, and sends by the data port once it can
   };
 
   // Starts to connect.
@@ -104,6 +105,8 @@ class OutboundConnection {
 
   // Returns whether what is sent goes to the other end's data port.
   bool uses_data_port() const { return sealed_ != nullptr && sealed_->is_up; }
+  // Returns whether it goes by a unix socket.
+  bool uses_unix_socket() const { return uses_data_port() ? sealed_->by_unix_socket : up_ && by_unix_socket_; }
   // Returns why it does not, where that was wanted and has failed since the last call.
   std::string TakeFallback(Timestamp now);
 
@@ -111,11 +114,12 @@ class OutboundConnection {
   // The connection to a data port, beside the one that the ticket came on.
   struct SealedConnection {
     // Starts to connect. Throws zmq::error_t when the process has no socket left.
-    SealedConnection(SocketPoller& poller, const SocketLimits& limits, const TcpEndpoint& endpoint,
+    SealedConnection(SocketPoller& poller, const SocketLimits& limits, const TcpEndpoint& endpoint, bool by_unix_socket,
                      const DataTicket& ticket, Timestamp now);
 
     const TcpEndpoint endpoint;
-    const DataTicket::Token token;
+    const bool by_unix_socket;
+    const DataTicket ticket;
     const Timestamp opened_at;
     FrameSealer sealer;
     FrameOpener opener;
@@ -125,9 +129,11 @@ class OutboundConnection {
     bool is_up = false;  // the other end has welcomed
   };
 
-  void OpenSealed(const DataTicket& ticket, Timestamp now);
+  void OpenSealed(const DataTicket& ticket, Timestamp now, bool may_use_unix_socket = true);
   // Reads what its monitor has seen. Returns false when a connection is lost that was up.
   bool WatchSealed();
+  // Has it go by TCP from now on. Returns false where it does already, or is up.
+  bool LeaveUnixSocket(Timestamp now);
   // Takes a message that came by it. Returns whether it is one for the core.
   bool TakeSealed(ReceivedFrames& received);
   // From now on everything goes the other way.
@@ -144,6 +150,10 @@ class OutboundConnection {
   std::string FailureAt(const TcpEndpoint& endpoint, const std::string& reason) const;
   void Drop();
   void ApplyPace() const;
+  // Returns whether there may be a unix socket for chunks beside `endpoint`.
+  bool HasUnixSocket(const TcpEndpoint& endpoint) const {
+    return limits_.uses_unix_sockets && carries_chunks_ && endpoint.UnixAddress().has_value();
+  }
 
   // Returns whether there is a key with which the other end may be met, and prepares the socket for it.
   bool Secure(zmq::socket_t& socket);
@@ -155,7 +165,7 @@ class OutboundConnection {
   const ConnectionSecurity* const security_;
   const std::string address_;
   const std::string peer_;
-  const bool wants_data_port_;
+  const bool carries_chunks_;
   const SocketLimits limits_;
   std::vector<TcpEndpoint> endpoints_;  // that it leads to
   size_t attempts_ = 0;                 // that have failed
@@ -166,6 +176,8 @@ class OutboundConnection {
   std::string failure_;                  // to be told; empty for none
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
+  bool by_unix_socket_ = false;           // this attempt
+  bool lacks_unix_socket_ = false;        // the other end, as the last attempt has shown
   bool is_reached_ = false;               // by this attempt, handshake or not
   bool up_ = false;
   bool has_asked_for_ticket_ = false;         // this socket

@@ -87,6 +87,11 @@ std::string TcpEndpoint::Address() const {
   return is_ipv6 ? absl::StrCat("tcp://[", host, "]:", port) : absl::StrCat("tcp://", host, ":", port);
 }
 
+std::optional<std::string> TcpEndpoint::UnixAddress() const {
+  if (host != "127.0.0.1" && host != "::1") return std::nullopt;
+  return absl::StrCat("ipc://@banyan/", host, "/", port);
+}
+
 std::optional<TcpEndpoint> NumericEndpoint(const std::string& address) {
   const std::optional<Place> place = PlaceOf(address);
   std::vector<TcpEndpoint> endpoints;

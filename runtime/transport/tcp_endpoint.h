@@ -20,6 +20,9 @@ struct TcpEndpoint {
 
   // tcp://10.0.0.1:7700 or tcp://[fd00::1]:7700.
   std::string Address() const;
+  // The unix socket of whoever listens here, as ZeroMQ has it; none unless the host is the loopback interface's. Its
+  // name is one of the network namespace, and no file.
+  std::optional<std::string> UnixAddress() const;
   friend bool operator==(const TcpEndpoint&, const TcpEndpoint&) = default;
 };
 

@@ -65,6 +65,11 @@ class Transport {
     const auto outbound = outbound_.find(connection);
     return outbound != outbound_.end() && outbound->second->uses_data_port();
   }
+  // Returns whether a connection that this process has opened goes by a unix socket.
+  bool UsesUnixSocket(ConnectionId connection) const {
+    const auto outbound = outbound_.find(connection);
+    return outbound != outbound_.end() && outbound->second->uses_unix_socket();
+  }
   // Returns the port at which this process takes chunks in sealed frames; 0 before the first node asks.
   uint16_t data_port() const { return data_port_ == nullptr ? 0 : data_port_->port(); }
   // False once a connection has been closed or lost for good.
