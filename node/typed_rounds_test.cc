@@ -280,6 +280,23 @@ TEST_F(TypedRoundsTest, QuorumRoundsAreExactWhereTheTypeIs) {
   RunQuorum<double>(AggregationOp::kMean, 0x1p40 + 1, [](double value) { return testing::DoubleEq(value); });
 }
 
+TEST_F(TypedRoundsTest, AReductionOfItsOwnNeverGoesByAQuorum) {
+  config_.aggregation.quorum = 0.6;
+  config_.aggregation.grace = absl::Milliseconds(100);
+  const auto sum = [](double value) {
+    Buffer values = Buffer::Allocate(1, DataType::kFloat64Sum);
+    std::memcpy(values.mutable_data(), &value, sizeof(value));
+    return values;
+  };
+  Start(sum(0), AggregationOp::kMean);
+  const RequestId first = Push(1, sum(1));
+  Push(3, sum(4));
+  Quorum(1);
+  EXPECT_FALSE(cluster_->IsDone(first));
+  Push(2, sum(16));
+  EXPECT_EQ(ValueOf<double>(first), 21);
+}
+
 TEST_F(TypedRoundsTest, ARelayWithRoomForAboutOneChunkPassesAll) {
   // Node 2 passes on what nodes 1 and 3 send to each other: chunks of 16 bytes, and their headers.
   plan_ = TestPlan::Star(kNodes);

@@ -39,7 +39,8 @@ std::vector<LocalKey*> LateWorkers::OnQuorum(Timestamp now, const std::vector<Ke
 
 std::optional<Round> LateWorkers::NextDue(Timestamp now, const LocalKey& local) {
   const Round next = local.next_contribution;
-  const bool may_be_late = is_on() && local.takes_part && next > Round(0) && next <= local.quorum &&
+  const bool is_exact = ReductionOf(local.layout.type) != Reduction::kOfJob;
+  const bool may_be_late = is_on() && !is_exact && local.takes_part && next > Round(0) && next <= local.quorum &&
                            next < local.waits_from && engine_->HasCompleted(local.key, Round(next.value() - 1));
   if (!may_be_late) return std::nullopt;
   const auto open = local.rounds.find(next);

@@ -14,6 +14,7 @@
 //   never comes, or is skipped, has no weight anywhere.
 // - A worker's pushes have the same numbers as everybody's. A flush waits for all workers, and so for all that they
 //   have pushed before; a broadcast as well.
+// - Keys with a reduction of their own, such as max, wait for all: what they reduce is no gradient.
 // - The node is late in one round at a time: in the next one only when that is complete, whatever it hears of quorums.
 // - The node keeps one tensor that is owed per key, and one of missed results per late worker, however late that is.
 #ifndef BANYAN_NODE_WORKERS_LATE_WORKERS_H_
