@@ -340,8 +340,9 @@ struct JobStatus {
   std::vector<Inferred> inferred;
   std::vector<Way> ways;
   std::optional<Plan> plan;
-  std::vector<Tree> trees;
+  std::vector<Tree> trees;  // those with the largest shares: at most kMostEdgesListed edges, or one tree
   std::vector<Key> keys;
+  uint64_t trees_left_out = 0;
   friend bool operator==(const JobStatus&, const JobStatus&) = default;
 };
 
@@ -527,6 +528,7 @@ void Fields(Visitor& v, JobStatus& m) {
   InOwner(v, 27, "plan", m.plan);
   v(28, "trees", m.trees);
   v(29, "keys", m.keys);
+  v(30, "trees_left_out", UnlessDefault(m.trees_left_out));
 }
 
 // Returns the status as JSON, on one line.

@@ -47,7 +47,7 @@ constexpr char kSample[] =
     R"("bound_mbps":110,"bound_ratio":0.6,"predicted_round_seconds":2.5,"policy_reason":"the start",)"
     R"("live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":38,)"
     R"("busy_share":0.875},"trees":[{"root":"n1","share":0.75,"reduce":{"n2":"n1"},"broadcast":{"n2":"n1"}}],)"
-    R"("keys":[{"key":"w","elements":10,"closed_rounds":6}]})";
+    R"("keys":[{"key":"w","elements":10,"closed_rounds":6}],"trees_left_out":3})";
 
 // Further counters stand behind these.
 constexpr char kNodeCounters[] = R"("late_rounds":2,"route_violations":8)";

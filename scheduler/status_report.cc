@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -78,7 +79,9 @@ JobStatus::Report ReportOf(const NodeReport& report, const KeyTable& keys) {
   status.rejected_messages = report.rejected_messages;
   std::map<std::string, uint64_t> memory;
   for (const NodeReport::Memory& row : report.memory) memory[row.what] += row.size_bytes;
-  for (const auto& [what, size_bytes] : memory) status.memory.push_back({what, size_bytes});
+  for (const auto& [what, size_bytes] : memory) {
+    if (size_bytes > 0) status.memory.push_back({what, size_bytes});
+  }
   for (const NodeReport::NotFinite& row : report.not_finite) {
     status.not_finite.push_back(
         {keys.Contains(row.key) ? keys.NameOf(row.key) : "other keys", row.values, row.last.value()});
@@ -224,6 +227,12 @@ std::vector<Named<std::string>> Parents(const std::map<NodeId, NodeId>& parents,
   return named;
 }
 
+// How many trees of the policy the status lists, each with two edges to each member but its root.
+size_t TreesListed(const Policy& policy) {
+  const size_t edges = std::max<size_t>(1, 2 * policy.members.size());
+  return std::min(policy.trees.size(), std::max<size_t>(1, kMostEdgesListed / edges));
+}
+
 void FillPlan(const StatusSources& from, const LinkReports& traffic, JobStatus& status) {
   const Policy* const policy = from.policies.Current();
   if (policy == nullptr) return;
@@ -242,9 +251,16 @@ void FillPlan(const StatusSources& from, const LinkReports& traffic, JobStatus& 
   plan.policies_taken_back = from.policies_taken_back;
   plan.slowest_link = SlowestLinkOf(from, traffic);
   const NetworkView& view = from.links.believed();
-  for (const Tree& tree : policy->trees) {
-    status.trees.push_back(
-        {view.NameOf(tree.root), tree.share, Parents(tree.reduce_parent, view), Parents(tree.broadcast_parent, view)});
+  std::vector<const Tree*> trees;
+  for (const Tree& tree : policy->trees) trees.push_back(&tree);
+  const size_t listed = TreesListed(*policy);
+  if (listed < trees.size())
+    std::ranges::stable_sort(trees, std::greater(), [](const Tree* tree) { return tree->share; });
+  status.trees_left_out = trees.size() - listed;
+  trees.resize(listed);
+  for (const Tree* tree : trees) {
+    status.trees.push_back({view.NameOf(tree->root), tree->share, Parents(tree->reduce_parent, view),
+                            Parents(tree->broadcast_parent, view)});
   }
 }
 

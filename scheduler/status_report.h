@@ -29,6 +29,8 @@ namespace banyan {
 
 // Of the links of a larger job the status lists so many.
 inline constexpr size_t kMostLinksListed = 10000;
+// Of all trees that it lists, since a plan for many nodes has many trees with an edge or two to each.
+inline constexpr size_t kMostEdgesListed = 8192;
 
 // The sources of the snapshot; everything outlives the call.
 struct StatusSources {

@@ -252,6 +252,22 @@ TEST_F(StatusReportTest, TellsWhatIsInferred) {
                                   R"({"node":"b","what":"receives","mbps":20}])"));
 }
 
+TEST_F(StatusReportTest, OfManyTreesThoseWithTheLargestSharesAreListed) {
+  constexpr size_t kTrees = 3000;
+  constexpr size_t kListed = kMostEdgesListed / 4;
+  Policy policy;
+  policy.version = PolicyVersion(6);
+  policy.planner = "packed";
+  policy.members = {kA, kB};
+  for (size_t i = 0; i < kTrees; ++i) policy.trees.push_back(Tree{kA, 1e-4 * (i % 7), {{kB, kA}}, {{kB, kA}}});
+  policies_.Add(std::move(policy), "the start", links_.View(), {},
+                {{kA, {"tcp://a:1", Incarnation(1)}}, {kB, {"tcp://b:1", Incarnation(1)}}});
+  const std::string json = Status();
+  EXPECT_THAT(json, HasSubstr(absl::StrCat("\"trees_left_out\":", kTrees - kListed)));
+  EXPECT_THAT(json, HasSubstr("\"share\":0.0006"));
+  EXPECT_THAT(json, Not(HasSubstr("\"share\":0.0001")));
+}
+
 TEST_F(StatusReportTest, OfManyLinksThoseAreListedThatDoSomething) {
   constexpr uint32_t kNodes = 120;
   std::vector<NetworkNode> nodes(kNodes);

@@ -402,6 +402,7 @@ JobStatus SampleStatus() {
   status.ways = {{"n1", "n2", 40, {{"n1", "n3"}}}};
   status.plan = {"fapt", 58.8, 66.3, 110, 0.6, 2.5, "the start", 2, 3, JobStatus::SlowestLink{"n1", "n2", 38, 0.875}};
   status.trees = {{"n1", 0.75, {{"n2", "n1"}}, {{"n2", "n1"}}}};
+  status.trees_left_out = 3;
   status.keys = {{"w", 10, 6}};
   return status;
 }

@@ -77,7 +77,7 @@ void JobHistory::AddPolicy(const JobStatus& status, double at_s, uint64_t change
   if (status.policy == 0 || (!policies_.empty() && status.policy == policies_.back().policy)) return;
   const JobStatus::Plan plan = PlanOf(status);
   policies_.push_back({change, at_s, status.policy, plan.planner, plan.rate_mbps, plan.bound_mbps,
-                       plan.predicted_round_seconds, status.trees.size(), plan.policy_reason});
+                       plan.predicted_round_seconds, status.trees.size() + status.trees_left_out, plan.policy_reason});
   if (policies_.size() > kMostPolicies) policies_.pop_front();
 }
 

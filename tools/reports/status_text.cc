@@ -285,7 +285,7 @@ void AppendPolicy(const JobStatus& status, std::string& text) {
                                   [](std::string* out, const JobStatus::Tree& tree) {
                                     absl::StrAppendFormat(out, "%s %.1f %%", tree.root, tree.share * 100);
                                   }),
-                    "\n");
+                    status.trees_left_out > 0 ? absl::StrCat(" and ", status.trees_left_out, " more") : "", "\n");
   }
 }
 

@@ -94,6 +94,13 @@ TEST(StatusTextTest, SaysWhatWaitingForLateWorkersGains) {
   EXPECT_THAT(text, Not(HasSubstr("n1 waits")));
 }
 
+TEST(StatusTextTest, CountsTheTreesThatAreNotListed) {
+  JobStatus status = Parse(kRunning);
+  status.trees = {{"n1", 0.5, {}, {}}};
+  status.trees_left_out = 218;
+  EXPECT_THAT(FormatStatus(status), HasSubstr("trees: n1 50.0 % and 218 more\n"));
+}
+
 TEST(StatusTextTest, NamesWhoContributesNothing) {
   JobStatus status = Parse(R"({"job":"j","state":"running","epoch":1,"policy":1,"nodes":[
     {"name":"n1"},{"name":"n2","idle_s":42.4}]})");

@@ -184,7 +184,7 @@ function show(now: Status): void {
   showTiles(now);
   map.setStatus(now);
   trees.setStatus(now);
-  setText("trees-note", now.planner === undefined ? "no plan yet" : `${now.trees.length} by ${now.planner}`);
+  setText("trees-note", now.planner === undefined ? "no plan yet" : `${now.trees.length + (now.trees_left_out ?? 0)} by ${now.planner}`);
   members.set(now.nodes);
   links.set(now.links);
   setText("links-note", plural(now.links.length, "direction"));
