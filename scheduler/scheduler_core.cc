@@ -368,7 +368,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value(), context_.now);
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  precision_.OnReport(node, message.precision);
+  precision_.OnReport(node, message.precision, message.workers_attached);
   if (members_.NoteWorkers(node, message.workers_attached)) return;
   if (job_.IsRunning() && IsDone()) return End();
   if (job_.IsRunning()) {

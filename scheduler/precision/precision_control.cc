@@ -1,6 +1,7 @@
 #include "scheduler/precision/precision_control.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -60,6 +61,10 @@ void PrecisionControl::Restore(const PrecisionState& state) {
 void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
   const int64_t step = report.health.step;
   if (!is_on()) return;
+  // The node's own word of it may come later.
+  if (const auto attached = attached_.find(node); attached != attached_.end()) {
+    attached->second = std::max(attached->second, report.worker.value() + 1);
+  }
   int64_t& last_step = last_steps_[{node, report.worker}];
   const bool goes_back = step < std::exchange(last_step, step);
   if (step <= decided_step_) {
@@ -69,11 +74,16 @@ void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
     waiting_.clear();
   }
   waiting_[step][{node, report.worker}] = report.health;
-  const bool is_whole = waiting_[step].size() >= Workers();
+  DecideWhole();
+}
+
+void PrecisionControl::DecideWhole() {
+  const size_t workers = Workers();
   // Whoever misses a step that others have reported has left it out.
-  while (!waiting_.empty() && ((is_whole && waiting_.begin()->first <= step) || waiting_.size() > kMostSteps)) {
-    DecideOldest();
-  }
+  const auto newest = std::find_if(waiting_.rbegin(), waiting_.rend(),
+                                   [workers](const auto& step) { return step.second.size() >= workers; });
+  const int64_t whole = newest == waiting_.rend() ? std::numeric_limits<int64_t>::min() : newest->first;
+  while (!waiting_.empty() && (waiting_.begin()->first <= whole || waiting_.size() > kMostSteps)) DecideOldest();
 }
 
 std::set<std::string> PrecisionControl::Scopes() const {
@@ -158,7 +168,9 @@ size_t PrecisionControl::Workers() const {
   size_t workers = 0;
   for (const NodeId node : members_->table().Members()) {
     if (members_->table().Find(node).is_workerless) continue;
-    workers += static_cast<size_t>(overlay_->nodes[node.value() - 1].workers);
+    const auto configured = static_cast<size_t>(overlay_->nodes[node.value() - 1].workers);
+    const auto attached = attached_.find(node);
+    workers += attached == attached_.end() ? configured : std::min<size_t>(configured, attached->second);
   }
   return std::max<size_t>(workers, 1);
 }
@@ -243,7 +255,13 @@ KeyRoutes PrecisionControl::RouteOf(KeyId key) const {
   for (size_t i = 0; i < slices.size(); ++i) {
     const PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
     const bool is_refused = HasGuard() && !guard_.Allows(SizeOfSlice(key, slices[i]));
-    routes.Set(i, route == PrecisionRoute::kLowBit && is_refused ? PrecisionRoute::kPlain : route);
+    if (route != PrecisionRoute::kLowBit) {
+      routes.Set(i, route);
+    } else if (is_refused) {
+      routes.Set(i, PrecisionRoute::kPlain);
+    } else {
+      routes.Set(i, IsBehind() ? PrecisionRoute::kFallback : route);
+    }
   }
   return routes;
 }
@@ -257,7 +275,7 @@ PrecisionState PrecisionControl::State() const {
   for (const auto& [scope, admission] : controller_->admissions()) {
     if (admission.is_admitted) state.admitted.push_back(scope);
   }
-  state.is_vetoed = controller_->veto() != Veto::kNone;
+  state.is_vetoed = controller_->veto() != Veto::kNone || IsBehind();
   return state;
 }
 
@@ -292,7 +310,8 @@ std::optional<PrecisionStatus> PrecisionControl::Status(const RoundBook& rounds,
   status.binding = binding_.name();
   status.state = controller_->is_warming_up() ? "warm-up" : "decided";
   status.admitted = state.admitted;
-  status.veto = std::string(VetoName(controller_->veto()));
+  const bool is_behind_alone = controller_->veto() == Veto::kNone && IsBehind();
+  status.veto = is_behind_alone ? "reports are missing" : std::string(VetoName(controller_->veto()));
   status.vetoes = vetoes_;
   status.ordered = state.ordered;
   status.step = static_cast<uint64_t>(decided_step_);

@@ -46,6 +46,9 @@ namespace banyan {
 class PrecisionControl : public RouteSource {
  public:
   static constexpr size_t kMostSteps = 64;
+  // While more steps wait for reports all slices go in full precision: what is not known to be safe does. Workers that
+  // train ahead of others differ by less.
+  static constexpr size_t kMostBehind = 4;
 
   // Without `files` all rounds are plain. The pointers outlive this.
   PrecisionControl(const std::optional<PrecisionFiles>& files, const OverlayConfig* overlay, const KeyTable* keys,
@@ -59,11 +62,13 @@ class PrecisionControl : public RouteSource {
   // Takes what a worker of the node reports.
   void OnHealth(NodeId node, const HealthReport& report);
 
-  // Takes what a node reports of its processors.
-  void OnReport(NodeId node, const PrecisionReport& report) {
+  // Takes what a node reports of its processors, and how many workers are attached to it.
+  void OnReport(NodeId node, const PrecisionReport& report, uint32_t workers_attached) {
     if (!is_on()) return;
     guard_.OnReport(node, report);
     is_guard_due_ = true;
+    attached_[node] = workers_attached;
+    DecideWhole();
   }
   // Has rounds predicted anew where the policy, or what it was made from, has changed.
   void Review(const Policy& policy, const NetworkView& view);
@@ -85,8 +90,11 @@ class PrecisionControl : public RouteSource {
   // Returns the scopes of the binding's candidates.
   std::set<std::string> Scopes() const;
   RouteAudit Audit(const RoundBook& rounds) const;
-  // Returns how many workers the members have.
+  // Returns how many workers of the members are to report a step: those that are attached.
   size_t Workers() const;
+  bool IsBehind() const { return waiting_.size() > kMostBehind; }
+  // Decides on the steps that nobody is awaited for any more.
+  void DecideWhole();
   // Returns the slices that the binding has of a tensor; a whole that stays plain where it cannot go low-bit.
   std::vector<SliceBinding> BoundSlices(const std::string& name, const TensorShape& shape) const;
   // Returns the slices of the key, each bound as the binding's that it lies in.
@@ -110,6 +118,7 @@ class PrecisionControl : public RouteSource {
   std::optional<PrecisionController> controller_;
   std::map<int64_t, Reports> waiting_;                         // by step
   std::map<std::pair<NodeId, WorkerId>, int64_t> last_steps_;  // that each has reported
+  std::map<NodeId, uint32_t> attached_;                        // workers, as nodes have said
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
   EndpointGuard guard_;

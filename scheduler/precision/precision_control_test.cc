@@ -173,6 +173,38 @@ TEST_F(PrecisionControlTest, StepsThatWaitAreBounded) {
   EXPECT_THAT(Status(), HasSubstr("\"step\":136"));
 }
 
+TEST_F(PrecisionControlTest, AWorkerThatHasGoneIsAwaitedNoMore) {
+  Step(1, 1);
+  Step(2, 0.9);
+  Report(1, 3, 0.8);
+  Report(2, 3, 0.8);
+  EXPECT_THAT(Status(), HasSubstr("\"step\":2"));
+  control_->OnReport(NodeId(3), {}, /*workers_attached=*/0);
+  EXPECT_THAT(Status(), HasSubstr("\"step\":3")) << "what waited for it is decided";
+  Report(1, 4, 0.7);
+  Report(2, 4, 0.7);
+  EXPECT_THAT(Status(), HasSubstr("\"step\":4"));
+  control_->OnReport(NodeId(3), {}, /*workers_attached=*/1);
+  Report(1, 5, 0.7);
+  Report(2, 5, 0.7);
+  EXPECT_THAT(Status(), HasSubstr("\"step\":4")) << "another one has come";
+}
+
+TEST_F(PrecisionControlTest, WithoutReportsNothingGoesLowBit) {
+  Step(1, 1);
+  Step(2, 0.9);
+  for (int64_t step = 3; step <= 6; ++step) Report(1, step, 0.8);
+  EXPECT_EQ(Route(), kLowBit) << "workers may train ahead of others";
+  Report(1, 7, 0.8);
+  EXPECT_EQ(Route(), kFallback);
+  EXPECT_TRUE(control_->State().is_vetoed);
+  EXPECT_THAT(Status(), HasSubstr(R"("veto":"reports are missing","vetoes":0)"));
+  Report(2, 7, 0.8);
+  Report(3, 7, 0.8);
+  EXPECT_EQ(Route(), kLowBit);
+  EXPECT_FALSE(control_->State().is_vetoed);
+}
+
 TEST_F(PrecisionControlTest, ARiseOfTheLossIsVetoedAndForgiven) {
   Step(1, 1);
   Step(2, 0.9);
@@ -231,7 +263,7 @@ class GuardedControlTest : public PrecisionControlTest {
     keys_.UseRoutes(&*control_);
   }
   void AllReport(const PrecisionReport& report) {
-    for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), report);
+    for (uint32_t node = 1; node <= 3; ++node) control_->OnReport(NodeId(node), report, 1);
   }
   // Returns the prediction that a review asks the pool for, if it does.
   std::optional<ComputationFinished> Review() {
@@ -267,13 +299,13 @@ TEST_F(GuardedControlTest, UntilTheFirstPredictionIsFinishedAllIsPlain) {
 TEST_F(GuardedControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
   AllReport(kFast);
   Finish(Review());
-  control_->OnReport(NodeId(2), kSlow);
+  control_->OnReport(NodeId(2), kSlow, 1);
   std::optional<ComputationFinished> second = Review();
   EXPECT_EQ(Route(), kLowBit) << "the latest prediction that is finished counts";
   Finish(std::move(second));
   EXPECT_EQ(Route(), kPlain);
   EXPECT_THAT(control_->State().guarded, ElementsAre(GuardedSize{4, 4}, GuardedSize{100'000, 4}));
-  control_->OnReport(NodeId(2), kFast);
+  control_->OnReport(NodeId(2), kFast, 1);
   Finish(Review());
   EXPECT_EQ(Route(), kLowBit);
 }
@@ -282,14 +314,14 @@ TEST_F(GuardedControlTest, OtherThreadsArePredictedAnew) {
   AllReport(kFast);
   Finish(Review());
   EXPECT_FALSE(Review().has_value()) << "nothing has changed";
-  control_->OnReport(NodeId(2), ReportOf(absl::Nanoseconds(100), 4));
+  control_->OnReport(NodeId(2), ReportOf(absl::Nanoseconds(100), 4), 1);
   EXPECT_TRUE(Review().has_value());
 }
 
 TEST_F(GuardedControlTest, WhatChangesWhileAPredictionIsMadeIsPredictedAfterIt) {
   AllReport(kFast);
   std::optional<ComputationFinished> first = Review();
-  control_->OnReport(NodeId(2), kSlow);
+  control_->OnReport(NodeId(2), kSlow, 1);
   EXPECT_FALSE(Review().has_value()) << "one at a time";
   Finish(std::move(first));
   EXPECT_EQ(Route(), kLowBit);
@@ -341,7 +373,7 @@ TEST_F(GuardedControlTest, ARestartGoesOnWithTheRoutesUntilAllHaveReported) {
   const PrecisionState refused = control_->State();
   UseFiles();
   control_->Restore(refused);
-  control_->OnReport(NodeId(1), kFast);
+  control_->OnReport(NodeId(1), kFast, 1);
   EXPECT_FALSE(Review().has_value());
   EXPECT_EQ(Route(), kPlain);
   EXPECT_EQ(control_->State(), refused);
