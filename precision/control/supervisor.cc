@@ -7,7 +7,7 @@ namespace banyan {
 namespace {
 
 bool IsNoise(const Trigger& trigger, const ControlSettings& settings) {
-  return settings.noise_aware && !trigger.is_repeated &&
+  return settings.noise_aware && !trigger.is_repeated && !trigger.is_of_holdout &&
          trigger.reached - trigger.threshold < settings.near_threshold * trigger.threshold &&
          std::abs(trigger.rise) < settings.small_movement * trigger.slack;
 }
@@ -168,6 +168,7 @@ void Supervisor::ObserveWarmup(const TrainingHealth& health) {
   const bool is_first = !trend_.has_loss();
   const double rise = trend_.Add(health.loss);
   if (!is_first && rise < HUGE_VAL) warmup_rises_.Add(rise);
+  (void)HoldoutFires(health);  // notes the best
   budget_.Count(false);
 }
 
@@ -201,7 +202,8 @@ Veto Supervisor::Decide() {
 void Supervisor::Observe(const TrainingHealth& health, bool was_low_bit) {
   const double rise = trend_.Add(health.loss);
   budget_.Count(was_low_bit);
-  const bool fired = detector_.Add(rise);
+  const bool detects = detector_.Add(rise);
+  const bool fired = HoldoutFires(health) || detects;
   const double part = detector_.threshold() > 0 ? detector_.reached() / detector_.threshold() : 0;
   if (is_probing()) {
     ObserveProbe(health, rise, fired);
@@ -209,7 +211,7 @@ void Supervisor::Observe(const TrainingHealth& health, bool was_low_bit) {
     ObserveQuiet(fired);
   } else {
     guard_left_ = std::max<int64_t>(0, guard_left_ - 1);
-    if (fired) ObserveTrigger(health, rise);
+    if (fired) ObserveTrigger(health, rise, !detects);
   }
   if (profile_.controls.adaptive_windows && profile_.controls.budget) {
     budget_.set_target(windows_.Step(health, part, rise, fired, budget_.is_over(), budget_.target()));
@@ -234,13 +236,20 @@ void Supervisor::ObserveProbe(const TrainingHealth& health, double rise, bool fi
   readmission_left_ = probe_triggers_ > 0 ? recovery_.readmission_steps : 0;
 }
 
-void Supervisor::ObserveTrigger(const TrainingHealth& health, double rise) {
+bool Supervisor::HoldoutFires(const TrainingHealth& health) {
+  if (!health.metric.has_value() || !(profile_.detector.most_metric_drop > 0)) return false;
+  best_metric_ = std::max(best_metric_.value_or(*health.metric), *health.metric);
+  return *best_metric_ - *health.metric > profile_.detector.most_metric_drop;
+}
+
+void Supervisor::ObserveTrigger(const TrainingHealth& health, double rise, bool is_of_holdout) {
   ++record_.triggers;
   Trigger trigger{.reached = detector_.reached(),
                   .threshold = detector_.threshold(),
                   .slack = detector_.slack(),
                   .rise = rise,
                   .is_repeated = guard_left_ > 0,
+                  .is_of_holdout = is_of_holdout,
                   .done_steps = health.step,
                   .remaining_steps = RemainingSteps(health)};
   const RecoveryLength length = JudgeTrigger(trigger, recovery_, profile_.controls);

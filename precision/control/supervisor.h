@@ -1,5 +1,6 @@
 // Decides for each round of an admitted low-bit route whether it goes low-bit or falls back to FP32: NEURON-Fabric's
-// Supervisor (Wang, Huang and Lung, 2026, sections 4.3 and 4.4). A detector watches the smoothed loss. When it fires,
+// Supervisor (Wang, Huang and Lung, 2026, sections 4.3 and 4.4). A detector watches the smoothed loss, and a guard what
+// the training reports of a holdout set (Table 2), where the profile has one. When either fires,
 // FP32 rounds cool the run down, then a quiet stretch readmits the route. A budget bounds the share of low-bit rounds.
 // Thread-compatible; owned by the PrecisionController.
 //
@@ -134,8 +135,9 @@ struct Trigger {
   double reached = 0;    // the detector's sum
   double threshold = 0;  // which it went beyond
   double slack = 0;
-  double rise = 0;           // of the smoothed loss in this step
-  bool is_repeated = false;  // soon after a readmission
+  double rise = 0;             // of the smoothed loss in this step
+  bool is_repeated = false;    // soon after a readmission
+  bool is_of_holdout = false;  // the guard fired, and not the detector
   std::optional<int64_t> done_steps = std::nullopt;
   std::optional<int64_t> remaining_steps = std::nullopt;
 };
@@ -212,8 +214,10 @@ class Supervisor {
  private:
   bool is_probing() const { return probe_steps_left_ > 0; }
   void ObserveProbe(const TrainingHealth& health, double rise, bool fired);
-  void ObserveTrigger(const TrainingHealth& health, double rise);
+  void ObserveTrigger(const TrainingHealth& health, double rise, bool is_of_holdout);
   void ObserveQuiet(bool fired);
+  // Returns whether what is reported of the holdout set has become too bad.
+  bool HoldoutFires(const TrainingHealth& health);
 
   OperatingProfile profile_;
   RecoveryProfile recovery_;  // as it holds now
@@ -223,6 +227,7 @@ class Supervisor {
   int64_t probe_triggers_ = 0;
   int64_t probe_steps_left_ = 0;
   CusumDetector detector_;
+  std::optional<double> best_metric_;
   RouteBudget budget_;
   BudgetWindows windows_;
   int64_t cooldown_left_ = 0;

@@ -188,6 +188,32 @@ TEST(SupervisorTest, NothingIsLowBitWhileItCoolsDownWhateverComes) {
   }
 }
 
+TEST(SupervisorTest, AHoldoutThatGetsWorseIsATriggerAlthoughTheLossFalls) {
+  OperatingProfile profile = Profile("calibrated");
+  profile.controls.budget = false;
+  profile.controls.probe = false;
+  profile.detector.most_metric_drop = 0.05;
+  Supervisor supervisor(profile);
+  supervisor.ObserveWarmup({1, 2.0, 0, 1, 0.8});
+  supervisor.Admit();
+  double loss = 2;
+  int64_t step = 1;
+  const auto observe = [&](std::optional<double> metric) {
+    const bool is_low_bit = supervisor.Decide() == Veto::kNone;
+    supervisor.Observe({++step, loss -= 0.001, 0, 1, metric}, is_low_bit);
+    return is_low_bit;
+  };
+  EXPECT_TRUE(observe(std::nullopt)) << "not every step has one";
+  EXPECT_TRUE(observe(0.76));
+  EXPECT_EQ(supervisor.record().triggers, 0) << "a drop that is borne";
+  EXPECT_TRUE(observe(0.74));
+  EXPECT_EQ(supervisor.record().triggers, 1);
+  for (int64_t quiet = 0; quiet < profile.recovery.cooldown_steps; ++quiet) EXPECT_FALSE(observe(std::nullopt));
+  EXPECT_FALSE(observe(0.7)) << "it has not recovered: readmission begins anew";
+  for (int64_t quiet = 0; quiet < profile.recovery.readmission_steps; ++quiet) EXPECT_FALSE(observe(0.79));
+  EXPECT_TRUE(observe(0.81));
+}
+
 TEST(TrainingHealthTest, MeanOfAllReports) {
   const TrainingHealth mean = MeanHealth({{7, 1.0, 0.5, 1.0, 0.8}, {7, 3.0, 0.5, 0.5, std::nullopt}});
   EXPECT_EQ(mean.step, 7);

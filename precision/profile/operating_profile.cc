@@ -60,7 +60,8 @@ void ReadFile(YamlMapReader& file, OperatingProfile& profile, YamlProblems& prob
   ExposureProfile& exposure = profile.exposure;
   YamlSlot detector_slot = Map({{"slack", Required(Number(detector.slack, Numbers(0, 1e9)))},
                                 {"threshold", Required(Number(detector.threshold, Above(0, 1e9)))},
-                                {"smoothing", Number(detector.smoothing, Above(0, 1))}});
+                                {"smoothing", Number(detector.smoothing, Above(0, 1))},
+                                {"most_metric_drop", Number(detector.most_metric_drop, Numbers(0, 1e9))}});
   detector_slot.is_required = profile.has_low_bit;
   ReadKeys(file,
            {{"scope", Word(profile.scope, {"model", "role", "tensor"})},

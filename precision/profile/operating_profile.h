@@ -41,6 +41,8 @@ struct DetectorProfile {
   double slack = 0;        // rise per step that is borne
   double threshold = 0;    // excess that makes it fire
   double smoothing = 0.1;  // weight of the newest loss
+  // The guard of what workers report of a holdout set: it fires when that is so much below its best; 0: none.
+  double most_metric_drop = 0;
 };
 
 struct RecoveryProfile {

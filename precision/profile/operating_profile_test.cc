@@ -18,7 +18,7 @@ scope: tensor
 format: {gate: result, result_margin: 0.5, tie: positive}
 bits_per_element: 2
 admission: {warmup_steps: 1600, least_sign_agreement: 0.6, most_near_zero: 0.4, least_cosine: 0.2, most_loss_rise: -0.1}
-detector: {slack: 3.91e-3, threshold: 9.38e-2, smoothing: 0.2}
+detector: {slack: 3.91e-3, threshold: 9.38e-2, smoothing: 0.2, most_metric_drop: 0.02}
 recovery: {cooldown_steps: 100, readmission_steps: 20, guard_steps: 30, guard_factor: 2}
 exposure: {bound: 0.24, band: 0.05, interval_steps: 5}
 controls: late-phase-guard
@@ -53,6 +53,7 @@ TEST(OperatingProfileTest, ReadsEveryKey) {
   EXPECT_EQ(profile->admission.most_loss_rise, -0.1);
   EXPECT_EQ(profile->detector.slack, 3.91e-3);
   EXPECT_EQ(profile->detector.threshold, 9.38e-2);
+  EXPECT_EQ(profile->detector.most_metric_drop, 0.02);
   EXPECT_EQ(profile->recovery.guard_steps, 30);
   EXPECT_EQ(profile->exposure.interval_steps, 5);
   EXPECT_EQ(profile->controls.name, "late-phase-guard");

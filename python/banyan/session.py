@@ -230,7 +230,8 @@ class Session:
         """Tells how the training goes at a step, from 1; call it before the step's pushes, in every worker.
 
         Jobs with an operating profile decide on low-bit rounds by it (docs/precision.md). `progress` is the part of the
-        run that is done, `learning_rate_fraction` is of the largest learning rate; of a `metric`, larger is better.
+        run that is done, `learning_rate_fraction` is of the largest learning rate; of a `metric`, such as
+        accuracy on a holdout set, larger is better, and the profile says what drop is too much (`most_metric_drop`).
         """
         health = sized(
             Health, step=_within("step", step, 0, _MOST_STEPS), loss=float(loss), progress=float(progress),
