@@ -544,7 +544,8 @@ void Fields(Visitor& v, RoundsPushed& m) {
 }
 
 // To every member: a quorum has pushed these rounds. Nodes whose workers are late wait for them no longer than the
-// grace from now on.
+// grace from now on. In a job without a quorum, to one node: the others have waited too long for its workers that have
+// not pushed these rounds, and it goes on without them (membership.worker_lost_after_seconds).
 struct QuorumReached {
   Term term;
   std::vector<KeyProgressRun> runs;

@@ -184,6 +184,30 @@ void SchedulerCore::On(MessageReceived& event) {
   } else if (!members_.AnswerFallen(event.connection) && !OnOperator(event.connection, event.message)) {
     context_.Reject("a message on a connection whose node has not joined");
   }
+  LeaveOutLost();
+}
+
+void SchedulerCore::LeaveOutLost() {
+  const absl::Duration after = overlay_.membership.worker_lost_after.value_or(absl::InfiniteDuration());
+  constexpr int kLooks = 4;  // in that time
+  const bool looks = job_.IsRunning() && !epochs_.is_changing() && context_.now - looked_at_ >= after / kLooks;
+  if (!looks) return;
+  looked_at_ = context_.now;
+  const std::optional<OpenRound> open = FindOpenRound(keys_.table(), rounds_, members_.table(), reports_);
+  const bool is_awaited = open.has_value() && !open->not_pushed.empty() && open->round > Round(0);
+  if (!is_awaited || awaited_ != std::pair(open->key, open->round)) {
+    awaited_ = open.has_value() ? std::pair(open->key, open->round) : std::pair<KeyId, Round>();
+    awaited_since_ = context_.now;
+    return;
+  }
+  if (context_.now - awaited_since_ < after) return;
+  context_.LogWarning(absl::StrCat("round ", open->round.value(), " of key '", keys_.table().NameOf(open->key),
+                                   "' has waited for ", MakeWaitAnswers().Describe(*open), " for ",
+                                   absl::FormatDuration(after), ": the others go on without these workers"));
+  for (const NodeId node : open->not_pushed) {
+    members_.SendTo(node, QuorumReached{job_.term(), {{open->key, open->round}}});
+  }
+  awaited_since_ = context_.now;
 }
 
 bool SchedulerCore::OnOperator(ConnectionId connection, const Message& message) {

@@ -28,6 +28,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -187,6 +188,8 @@ class SchedulerCore : public Protocol {
   }
   void OnOrder(ConnectionId connection, const VetoLowBit& order) { context_.outbox.Send(connection, Carry(order)); }
   void OnOrder(ConnectionId connection, const TraceRounds& order) { traces_.On(connection, order); }
+  // Has nodes go on without workers for which the others have waited too long, where the overlay says so.
+  void LeaveOutLost();
   std::string Stop(const StopJob& order);
   OperatorReply Carry(const VetoLowBit& order) {
     if (!job_.IsRunning()) return {false, "the job does not run"};
@@ -274,6 +277,9 @@ class SchedulerCore : public Protocol {
   Farewell farewell_;
   std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
   Timestamp last_progress_;          // when a round was closed, or the job began
+  std::pair<KeyId, Round> awaited_;  // the oldest open round at the last look of LeaveOutLost
+  Timestamp awaited_since_;          // that of its first look
+  Timestamp looked_at_;              // that of its last one
   JobState job_;
   JobMembers members_;
   NodeReports reports_;

@@ -384,6 +384,33 @@ TEST(SchedulerCoreTest, TrainingEndsQuietly) {
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
+TEST(SchedulerLostWorkerTest, NodesAreToldForWhomTheOthersHaveWaitedTooLong) {
+  SchedulerHarness harness(MeshOverlay(3, "membership: {worker_lost_after_seconds: 8}\n"));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  const auto report = [&](int node, uint64_t pushed) {
+    NodeReport said;
+    said.workers_attached = 1;
+    said.progress = {{key, Round(0), Round(pushed)}};
+    harness.Receive(node, said);
+  };
+  const auto wait = [&](int seconds) {
+    for (int second = 0; second < seconds; ++second) {
+      harness.Advance(absl::Seconds(1));
+      for (int node = 1; node <= 3; ++node) report(node, node == 3 ? 0 : 1);
+    }
+  };
+  harness.Receive(1, PolicyRequest{{{key, Round(0)}}});
+  harness.CloseRound(key, Round(0), 3);
+  wait(7);
+  EXPECT_THAT(harness.Sent<QuorumReached>(3), IsEmpty());
+  wait(5);
+  ASSERT_THAT(harness.Sent<QuorumReached>(3), SizeIs(1));
+  EXPECT_EQ(harness.Sent<QuorumReached>(3)[0].runs, (std::vector<KeyProgressRun>{{key, Round(1)}}));
+  EXPECT_THAT(harness.Sent<QuorumReached>(1), IsEmpty());
+  EXPECT_TRUE(harness.HasLog("the others go on without these workers"));
+}
+
 TEST(SchedulerQuorumTest, NodesWithoutWorkersAreNoPartOfAQuorum) {
   SchedulerHarness harness(MeshOverlay(5, "aggregation: {quorum: 0.7, grace_seconds: 1}\n"));
   harness.StartJob(5);

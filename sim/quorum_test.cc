@@ -82,6 +82,18 @@ TEST(QuorumSimulation, AutomaticGraceWaitsInVainForNobody) {
   }
 }
 
+TEST(LostWorkerSimulation, TheJobGoesOnWithoutAWorkerThatHangs) {
+  ClusterOptions options = FiveNodes(0, 1e6);
+  options.plan.slow_after = 10;
+  options.overlay.membership.worker_lost_after = absl::Seconds(10);
+  ChangingCluster cluster(options);
+  const SimulatedWorker& fast = *cluster->worker(kFast, WorkerId(0));
+  EXPECT_TRUE(cluster->simulator()->RunUntil([&] { return fast.rounds_done() == kRounds; }, Seconds(60)))
+      << cluster->WhoWaits();
+  EXPECT_EQ(cluster->worker(kSlow, WorkerId(0))->rounds_done(), 10u);
+  EXPECT_TRUE(cluster->violations()->empty()) << cluster->violations()->Report();
+}
+
 TEST(QuorumSimulation, AQuorumThatNeedsTheSlowNodeWaits) {
   const double all_fast = SecondsOf(FiveNodes(0, 1));
   EXPECT_GT(SecondsOf(FiveNodes(0.9, 10)), 4 * all_fast);

@@ -36,6 +36,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       barriers_(workers_.size()),
       questions_(node, scheduler),
       not_finite_(config.aggregation.not_finite),
+      is_lost_(workers_.size()),
       has_state_(workers_.size()) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
@@ -68,6 +69,7 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
 void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!workers_.IsAttached(call.worker)) return;
   workers_.Detach(call.worker, call.clean);
+  is_lost_[call.worker.value()] = false;
   if (!failed_.ok()) return;
   DropWorker(step, call.worker, /*keeps_pushes=*/call.clean);
   if (!call.clean && attached() == 0) {
@@ -131,8 +133,25 @@ void WorkerDesk::AbstainFromAll(StepContext& step) {
   for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
 }
 
+void WorkerDesk::LeaveOutLost(StepContext& step, const std::vector<KeyProgressRun>& runs) {
+  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    const bool is_missing = std::ranges::any_of(runs, [&](const KeyProgressRun& run) {
+      const LocalKey* const local = keys_.Find(run.key);
+      return local != nullptr && local->takes_part && local->has_init[worker] && local->last_push[worker] < run.round;
+    });
+    if (!is_missing) continue;
+    step.Log(LogLevel::kWarning,
+             absl::StrCat("worker ", worker, " has let the others wait too long: they go on without it ",
+                          "(membership.worker_lost_after_seconds)"));
+    is_lost_[worker] = true;
+    has_state_[worker] = false;
+    Abstain(step, WorkerId(worker));
+  }
+}
+
 void WorkerDesk::OnFetched(StepContext& step, WorkerId worker) {
   has_state_[worker.value()] = true;
+  is_lost_[worker.value()] = false;
   barriers_.OnFetched(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
@@ -346,6 +365,7 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
 }
 
 absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, KeyId key, Part part) {
+  if (is_lost_[worker.value()] && IsOptimizer(traits_.op)) BeginAnywhere(step, worker);
   const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key, worker);
   if (!found.ok()) return found.status();
   LocalKey& local = **found;

@@ -125,8 +125,9 @@ class WorkerDesk : public StateWorkers {
     }
   }
   Timestamp NextDeadline() const { return late_.NextDeadline(); }
-  // A quorum of the job has pushed these rounds.
+  // A quorum of the job has pushed these rounds; without a quorum, all whose workers the job goes on with.
   void OnQuorum(StepContext& step, const std::vector<KeyProgressRun>& runs) {
+    if (!late_.is_on()) return LeaveOutLost(step, runs);
     for (LocalKey* local : late_.OnQuorum(step.now, runs)) {
       if (failed_.ok()) ContributeLate(step, *local);
     }
@@ -209,6 +210,9 @@ class WorkerDesk : public StateWorkers {
     if (entered.has_value()) scheduler_->EnterBarrier(*entered);
   }
   void OnFetched(StepContext& step, WorkerId worker);
+  // The others go on without those that have not pushed these rounds: no round waits for one until it has the training
+  // state of the others. With an optimizer that is in the nodes, so that it begins again with its next push.
+  void LeaveOutLost(StepContext& step, const std::vector<KeyProgressRun>& runs);
   // What a worker puts into a round. One that is left out counts as pushed, and is no part of the sum.
   struct Part {
     RoundKind kind;
@@ -289,6 +293,7 @@ class WorkerDesk : public StateWorkers {
   };
   // Keys that the scheduler has refused to all, of which another worker here may have to hear yet; by name.
   std::map<std::string, Refused> refused_;
+  std::vector<bool> is_lost_;    // by worker: the others have gone on without it, and it has pushed nothing since
   std::vector<bool> has_state_;  // by worker: it has got the training state since it attached, or needs none
   bool is_fresh_ = false;        // joined while the job ran
   uint64_t step_ = 0;            // of training, as a worker has said last

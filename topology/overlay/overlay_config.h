@@ -145,6 +145,8 @@ struct MembershipConfig {
   absl::Duration lost_after = absl::Seconds(5);
   // Without a word of the scheduler for so long a node ends the job by itself.
   absl::Duration scheduler_lost_after = absl::Hours(1);
+  // The job goes on without a worker for which the others have waited so long; empty: it waits for ever.
+  std::optional<absl::Duration> worker_lost_after;
   int least = 1;  // members: with fewer training waits
 };
 

@@ -519,6 +519,8 @@ std::vector<YamlKey> JobKeys(OverlayConfig& overlay) {
        "silence after which a peer is lost; at least 0.1 and three heartbeats"},
       {"scheduler_lost_after_seconds", Number(o.membership.scheduler_lost_after, Seconds(0.01, 7 * 24 * 3600)), kFixed,
        "the scheduler's silence after which a node ends the job; at least `lost_after_seconds`"},
+      {"worker_lost_after_seconds", Number(o.membership.worker_lost_after, Seconds(0.1, 7 * 24 * 3600, "never")),
+       kFixed, "the others go on without a worker that lets them wait for so long (`docs/stragglers.md`)"},
       {"least", Number(o.membership.least, Count(1, nodes)), kFixed, "with fewer members training waits"},
   };
   const std::vector<YamlKey> trimming = {
