@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
@@ -135,7 +136,7 @@ void JobFixture::StartScheduler(size_t index, const std::vector<std::string>& fl
   AddKey("scheduler", arguments);
   if (spec_.keeps_state) {
     arguments.push_back("--state-dir");
-    arguments.push_back(directory_->File("state"));
+    arguments.push_back(StatePath());
   } else if (spec_.etcd.empty()) {
     arguments.push_back("--forgetful");
   }
@@ -204,6 +205,16 @@ void JobFixture::WaitForLog(const std::string& process, absl::string_view text) 
     }
     absl::SleepFor(kPollInterval);
   }
+}
+
+int JobFixture::MetricsPortOf(const std::string& process) const {
+  const std::string said = "metrics at http://127.0.0.1:";
+  WaitForLog(process, said);
+  const std::string log = LogOf(process);
+  const size_t begin = log.find(said) + said.size();
+  int port = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(log.substr(begin, log.find('/', begin) - begin), &port)) << log;
+  return port;
 }
 
 std::string JobFixture::StatusJson(size_t scheduler) {

@@ -106,6 +106,10 @@ class JobFixture {
   std::string LogOf(const std::string& process) const;
   // Waits until the process has logged this; throws when it has not in time.
   void WaitForLog(const std::string& process, absl::string_view text) const;
+  // Where the process says in its log that its metrics are.
+  int MetricsPortOf(const std::string& process) const;
+  // Of a scheduler that keeps its state.
+  std::string StatePath() const { return directory_->File("state"); }
   // `banyan status --json`.
   std::string StatusJson(size_t scheduler = 0);
 

@@ -27,17 +27,6 @@ using ::testing::HasSubstr;
 
 constexpr int kRounds = 10;
 
-// Where a process says in its log that its metrics are.
-int MetricsPort(const JobFixture& job, const std::string& process) {
-  const std::string said = "metrics at http://127.0.0.1:";
-  job.WaitForLog(process, said);
-  const std::string log = job.LogOf(process);
-  const size_t begin = log.find(said) + said.size();
-  int port = 0;
-  EXPECT_TRUE(absl::SimpleAtoi(log.substr(begin, log.find('/', begin) - begin), &port)) << log;
-  return port;
-}
-
 // The values by name and labels, as the page writes them.
 std::map<std::string, double> Parse(const std::string& page) {
   std::map<std::string, double> values;
@@ -93,7 +82,7 @@ TEST(MetricsTest, DaemonsTellWhatTheyDo) {
     if (HasFatalFailure()) return;
   }
 
-  const int scheduler = MetricsPort(job, "scheduler");
+  const int scheduler = job.MetricsPortOf("scheduler");
   std::map<std::string, double> values =
       WaitFor(scheduler, "banyan_scheduler_closed_rounds_total{key=\"fc\"}", kRounds);
   EXPECT_EQ(values["banyan_scheduler_members{state=\"joined\"}"], 3);
@@ -105,7 +94,7 @@ TEST(MetricsTest, DaemonsTellWhatTheyDo) {
   EXPECT_THAT(values["banyan_scheduler_plan_rate_bits_per_second"], Gt(1e6));
   EXPECT_EQ(values.count("banyan_scheduler_link_age_seconds{from=\"n1\",to=\"n2\",source=\"believed\"}"), 0u);
 
-  const int node = MetricsPort(job, "n1");
+  const int node = job.MetricsPortOf("n1");
   values = WaitFor(node, "banyan_node_rounds_done_total{key=\"fc\"}", kRounds);
   EXPECT_EQ(values["banyan_node_workers"], 1);
   EXPECT_THAT(values["banyan_node_last_sync_seconds"], Gt(0));
@@ -129,12 +118,12 @@ TEST(MetricsTest, WhatTrainingMeasuresIsSeen) {
   TestTraining training(Addresses(sessions), {{"fc", 300000}});
   training.Init();
   const std::map<std::string, double> at_node = TrainUntilSeen(
-      training, MetricsPort(job, "n1"), "banyan_node_link_rate_bits_per_second{to=\"n2\",source=\"primary\"}");
+      training, job.MetricsPortOf("n1"), "banyan_node_link_rate_bits_per_second{to=\"n2\",source=\"primary\"}");
   EXPECT_EQ(at_node.count("banyan_node_clock_uncertainty_seconds{to=\"n2\"}"), 1u);
   // The node's first sample may be of a chunk that a busy machine held up: a bound below what the scheduler believes,
   // which it keeps believing until further rounds bring a better one.
   const std::map<std::string, double> at_scheduler =
-      TrainUntilSeen(training, MetricsPort(job, "scheduler"),
+      TrainUntilSeen(training, job.MetricsPortOf("scheduler"),
                      "banyan_scheduler_link_rate_bits_per_second{from=\"n1\",to=\"n2\",source=\"primary\"}");
   EXPECT_EQ(at_scheduler.count("banyan_scheduler_link_age_seconds{from=\"n1\",to=\"n2\",source=\"primary\"}"), 1u);
   job.StopAll();
@@ -145,7 +134,7 @@ TEST(MetricsTest, APortThatIsTakenEndsTheNode) {
   spec.http = "127.0.0.1:0";
   JobFixture job(spec);
   job.StartScheduler();
-  const int taken = MetricsPort(job, "scheduler");
+  const int taken = job.MetricsPortOf("scheduler");
   job.StartNode(0, {"--http", absl::StrCat("127.0.0.1:", taken)});
   EXPECT_TRUE(job.node(0).WaitUntilEnded(kPatience));
   EXPECT_EQ(job.node(0).failure(), "exit code 1");

@@ -49,7 +49,7 @@ absl::Status KeyTable::CheckRoom(const Key& key) const {
   static_assert(kMaxKeys <= static_cast<size_t>(WireLimits().max_entries));
   if (keys_.size() >= kMaxKeys) {
     return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
-                                                     "' would be one more: initialise small tensors as a group"));
+                                                     "' would be one more; use the same names in each step, and groups for small tensors"));
   }
   if (grouped_tensors_ + key.layout.parts.size() <= kMaxGroupedTensors) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("the job's groups may have ", kMaxGroupedTensors,
