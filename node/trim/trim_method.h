@@ -1,6 +1,6 @@
 // Which of two encodings in levels suits a link, by the share of its contributions that is cut, as a mean over the last
 // rounds. A transform makes heads good, and costs time at both ends; where little is cut that buys nothing (Chen,
-// Vargaftik, Ben Basat, HotNets 2024, section 5.3: light methods for few cuts, the transform above). Pure;
+// Vargaftik, Ben Basat, HotNets 2024, sections 4.2 and 4.3: light methods for few cuts, the transform above). Pure;
 // thread-compatible; owned by whoever encodes.
 //
 // Invariants:

@@ -17,7 +17,8 @@ OperatingProfile Profile() {
 constexpr DetectorScale kScale{.slack = 0.01, .threshold = 0.1, .confidence = 1};
 
 TEST(ProbeResultTest, AQuietProbeGivesATargetNearTheBoundAndAShortCooldown) {
-  // The numbers that the paper's run learned: a target of 0.41 and a cooldown of 6 steps.
+  // Inputs for which the formulas give what the paper's run learned, a target of 0.41 and 6 steps: its own inputs are
+  // not told.
   const ProbeResult result = JudgeProbe({-0.001, 0, 1, 12, 75}, kScale, Profile());
   EXPECT_NEAR(result.target, 0.41, 0.005);
   EXPECT_NEAR(result.trigger_density, 1.0 / 12, 1e-12);

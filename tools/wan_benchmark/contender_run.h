@@ -49,7 +49,7 @@ struct ContenderRunOptions {
   // After those as many again, in bursts. REQUIRES: a contender of Banyan with a codec.
   std::optional<WanBursts> bursts;
   absl::Duration limit = absl::InfiniteDuration();  // from the first round's start
-  absl::Duration start_limit = absl::Seconds(60);   // for connecting
+  absl::Duration start_limit = absl::Minutes(5);    // for connecting, and for the first values over slow links
   std::function<bool()> stopped = [] { return false; };
   std::function<void(double done)> progress = [](double) {};
 };
