@@ -48,8 +48,9 @@ absl::Status KeyTable::CheckRoom(const Key& key) const {
   // Nodes say of all keys in one message how far they are: EpochReport, CutBound, NodeReport.
   static_assert(kMaxKeys <= static_cast<size_t>(WireLimits().max_entries));
   if (keys_.size() >= kMaxKeys) {
-    return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
-                                                     "' would be one more; use the same names in each step, and groups for small tensors"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
+                     "' would be one more; use the same names in each step, and groups for small tensors"));
   }
   if (grouped_tensors_ + key.layout.parts.size() <= kMaxGroupedTensors) return absl::OkStatus();
   return absl::ResourceExhaustedError(absl::StrCat("the job's groups may have ", kMaxGroupedTensors,
