@@ -1,4 +1,5 @@
-// A worker of `banyan bench wan`, which starts it: push-pulls of one tensor through the data centre's node.
+// A worker of `banyan bench wan`, which starts it: push-pulls of one tensor through the data centre's node. Or one of
+// `banyan bench training`: steps of a training.
 
 #include <cstdint>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include "absl/types/span.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
+#include "bench/training_steps.h"
 #include "runtime/session/session.h"
 
 namespace banyan {
@@ -23,7 +25,11 @@ constexpr char kKey[] = "values";
 constexpr char kLossy[] = "lossy";
 constexpr char kMeans[] = "means";            // likewise, and of means
 constexpr char kMajorities[] = "majorities";  // likewise, and of majorities
-constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy | means | majorities]";
+constexpr char kTraining[] = "training";
+constexpr char kUsage[] =
+    "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET [lossy | means | majorities | training METHOD STEPS "
+    "SECONDS "
+    "SYNCS]";
 
 // In the memory that the worker shares with its node.
 class SharedAllReduce : public AllReduce {
@@ -78,14 +84,22 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   int64_t elements = 0;
   const std::optional<AllReduceLedger::Results> results = ResultsOf(arguments);
   const bool is_lossy = results.has_value();
-  if (arguments.size() != (is_lossy ? 6 : 5) || !absl::SimpleAtoi(arguments[1], &member.rank) ||
-      !absl::SimpleAtoi(arguments[2], &member.world) || !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
+  const bool trains = arguments.size() == 10 && arguments[5] == kTraining;
+  if (arguments.size() != (is_lossy ? 6
+                           : trains ? 10
+                                    : 5) ||
+      !absl::SimpleAtoi(arguments[1], &member.rank) || !absl::SimpleAtoi(arguments[2], &member.world) ||
+      !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
     return absl::InvalidArgumentError(kUsage);
   }
   absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Open(arguments[0], member.world);
   if (!gate.ok()) return gate.status();
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Open({.node = arguments[4]});
   if (!session.ok()) return session.status();
+  if (trains) {
+    const absl::StatusOr<TrainingSteps> steps = ParseTrainingSteps({arguments.begin() + 6, arguments.end()});
+    return steps.ok() ? RunTrainingSteps(**gate, member, **session, elements, *steps) : steps.status();
+  }
   const std::vector<float> zeros(static_cast<size_t>(elements));
   if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
   std::optional<AllReduceLedger> ledger;

@@ -1,4 +1,5 @@
-// `banyan bench wan` as a user runs it, on a small emulated WAN. No times: these are the machine's.
+// `banyan bench wan` and `banyan bench training` as a user runs them, on a small emulated WAN. No times: these are the
+// machine's.
 #include <signal.h>
 
 #include <filesystem>
@@ -49,10 +50,14 @@ class WanBenchmarkTest : public ::testing::Test {
     ASSERT_TRUE(directory_->Write("overlay.yaml", kOverlay).ok());
   }
 
-  std::unique_ptr<ChildProcess> Start(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {std::filesystem::absolute("tools/banyan").string(), "bench", "wan",
-                                          directory_->File("overlay.yaml")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
+  std::unique_ptr<ChildProcess> Start(std::vector<std::string> more) {
+    more.insert(more.begin(), {"wan", directory_->File("overlay.yaml")});
+    return StartBench(more);
+  }
+
+  std::unique_ptr<ChildProcess> StartBench(const std::vector<std::string>& words) {
+    std::vector<std::string> arguments = {std::filesystem::absolute("tools/banyan").string(), "bench"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
     absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(
         {.name = "the benchmark", .arguments = arguments, .log_path = directory_->File("log"), .capture_output = true});
     return child.ok() ? *std::move(child) : nullptr;
@@ -130,6 +135,26 @@ TEST_F(WanBenchmarkTest, AContenderThatTakesTooLongStopsNobody) {
   ASSERT_EQ(contenders.size(), 2u);
   for (const YAML::Node& contender : contenders) {
     EXPECT_THAT(contender["failure"].as<std::string>(""), ::testing::HasSubstr("no round within 1s"));
+  }
+}
+
+TEST_F(WanBenchmarkTest, TrainingIsMeasuredByEachMethod) {
+  for (const std::string method : {"attach", "diloco", "streaming"}) {
+    SCOPED_TRACE(method);
+    const std::unique_ptr<ChildProcess> bench =
+        StartBench({"training", "--method", method, "--rates", "50", "--steps-per-sync", "8", "--model-size", "1MB",
+                    "--step-seconds", "20ms", "--codec", "fp16", "--syncs", "2", "--json"});
+    ASSERT_NE(bench, nullptr);
+    ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
+    EXPECT_EQ(bench->failure(), "") << bench->LogTail(20);
+    std::string text;
+    for (const std::string& line : bench->TakeLines()) text += line;
+    const YAML::Node cells = YAML::Load(text);
+    ASSERT_EQ(cells.size(), 1u) << text;
+    EXPECT_EQ(cells[0]["steps_per_sync"].as<int>(), method == "attach" ? 1 : 8);
+    EXPECT_GT(cells[0]["measured_utilisation"].as<double>(), 0);
+    EXPECT_LE(cells[0]["measured_utilisation"].as<double>(), 1.001) << "computes no faster than it is told";
+    EXPECT_GT(cells[0]["predicted_utilisation"].as<double>(), 0);
   }
 }
 

@@ -264,16 +264,18 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
 }  // namespace
 
 int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
-  const CommandTable table("banyan bench", "Measures Banyan on this machine.",
-                           {{"accuracy", "training with compressed gradients, in simulated time", BenchAccuracyCommand},
-                            {"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
-                            {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
-                            {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
-                            {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
-                            {"trim", "training with chunks that queues trim, in simulated time", BenchTrimCommand},
-                            {"precision", "training with low-bit rounds, static and controlled", BenchPrecisionCommand},
-                            {"reducer", "counting gradients of one and two bits", BenchReducer},
-                            {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
+  const CommandTable table(
+      "banyan bench", "Measures Banyan on this machine.",
+      {{"accuracy", "training with compressed gradients, in simulated time", BenchAccuracyCommand},
+       {"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
+       {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
+       {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
+       {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
+       {"training", "utilisation of training on emulated WANs, beside its prediction", BenchTrainingCommand},
+       {"trim", "training with chunks that queues trim, in simulated time", BenchTrimCommand},
+       {"precision", "training with low-bit rounds, static and controlled", BenchPrecisionCommand},
+       {"reducer", "counting gradients of one and two bits", BenchReducer},
+       {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);
 }
 

@@ -65,6 +65,8 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
 // One of them, `bench wan`: Banyan and what people would use instead, on the same emulated WAN, one after the other. 0
 // when every contender has a result.
 int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// Another, `bench training`: how much of the time training computes there.
+int BenchTrainingCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 // Emulates a WAN on this machine.
 int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);

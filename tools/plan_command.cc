@@ -33,6 +33,9 @@
 namespace banyan {
 namespace {
 
+constexpr int64_t kMostStepsPerSync = 1'000'000;
+constexpr double kMostStepSeconds = 1e6;
+
 // What the command line says beyond the file.
 struct PlanFlags {
   std::string path;
@@ -50,6 +53,10 @@ struct PlanFlags {
   int64_t rounds = 0;            // of a training; 0: unknown
   bool frontier = false;
   std::string plot;
+  bool is_of_training = false;            // with --steps-per-sync
+  std::optional<int64_t> steps_per_sync;  // empty: auto
+  double step_seconds = 0;
+  double utilisation = 0.95;
 };
 
 absl::Status ReadBudget(absl::string_view text, PlanFlags& flags) {
@@ -74,12 +81,38 @@ void AddPriceFlags(CommandLine& line, PlanFlags& flags) {
   for (const char* other : {"budget", "dot", "multipath", "advise"}) line.Exclude("frontier", other);
 }
 
+absl::Status ReadStepsPerSync(absl::string_view text, PlanFlags& flags) {
+  flags.is_of_training = true;
+  int64_t steps = 0;
+  if (text == "auto") return absl::OkStatus();
+  if (!absl::SimpleAtoi(text, &steps) || steps < 1 || steps > kMostStepsPerSync) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected auto, or 1 to ", kMostStepsPerSync, " steps, got '", text, "'"));
+  }
+  flags.steps_per_sync = steps;
+  return absl::OkStatus();
+}
+
+void AddTrainingFlags(CommandLine& line, PlanFlags& flags) {
+  line.Custom("steps-per-sync", "N",
+              "instead: the part of the time in which accelerators compute, with each codec, where sites synchronise "
+              "every N steps; auto: every 1, 8, 32, 128, and as rarely as --utilisation needs",
+              [&flags](absl::string_view value) { return ReadStepsPerSync(value, flags); });
+  line.Time("step-seconds", "TIME", "with --steps-per-sync: what a step takes without communication", absl::Seconds(1),
+            1e-6, kMostStepSeconds, &flags.step_seconds);
+  line.Number("utilisation", "PART", "with --steps-per-sync auto: how much is to be reached (default 0.95)", 0.01,
+              0.999, &flags.utilisation);
+  for (const char* other : {"model-size", "step-seconds"}) line.Needs("steps-per-sync", other);
+  for (const char* name : {"step-seconds", "utilisation"}) line.Needs(name, "steps-per-sync");
+  for (const char* other : {"frontier", "dot", "advise", "rounds", "yaml"}) line.Exclude("steps-per-sync", other);
+}
+
 CommandLine MakeCommandLine(PlanFlags& flags) {
   CommandLine line(
       "banyan plan",
       "Plans how gradients travel over an overlay: trees, shares, delays, auxiliary paths, the all-reduce rates\n"
       "that the links allow without and with these, and a bound that no scheme can beat. Or says which links\n"
-      "to make faster, or what faster rounds cost.",
+      "to make faster, what faster rounds cost, or how rarely sites have to synchronise.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.OptionalPositional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Text("from-measurements", "FILE",
@@ -103,6 +136,7 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
               });
   line.FormerName("model-size", "model-bytes");
   AddPriceFlags(line, flags);
+  AddTrainingFlags(line, flags);
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
   line.Switch("yaml", "print the overlay that the measurements make, to begin with", &flags.yaml);
@@ -217,6 +251,18 @@ int PrintPlan(const PlanFlags& flags, const NetworkView& view, const PlannerConf
   const std::optional<PlanPrice> price = PriceOfPlan(*policy, view, config.tensors, flags.rounds);
   if (flags.budget.has_value() && !price.has_value()) return Fail(NoPrices(), err);
   if (const absl::Status status = CheckBudget(config, price); !status.ok()) return Fail(status, err);
+  if (flags.is_of_training) {
+    const TrainingQuestion question = {.view = view,
+                                       .policy = *policy,
+                                       .model = config.tensors,
+                                       .least_elements = config.chunk_min_elements,
+                                       .step = absl::Seconds(flags.step_seconds),
+                                       .steps_per_sync = flags.steps_per_sync,
+                                       .target = flags.utilisation,
+                                       .round_price = price.has_value() ? price->a_round : std::nullopt};
+    out << (flags.json ? TrainingJson(question) : TrainingText(question));
+    return kExitSuccess;
+  }
   out << (flags.json  ? PlanJson(*policy, view, least, price)
           : flags.dot ? PlanDot(*policy, view)
                       : PlanText(*policy, view, least, price));

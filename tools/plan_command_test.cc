@@ -315,5 +315,47 @@ TEST(PlanCommandTest, ShowsCapsAndWhatLinksShare) {
   EXPECT_EQ(json["shared"][0]["links"][1][0].as<std::string>(), "n2");
 }
 
+TEST(PlanCommandTest, SaysHowRarelySitesHaveToSynchronise) {
+  const std::vector<std::string> training = {kInternet2, "--model-size",   "46MB", "--steps-per-sync",
+                                             "auto",     "--step-seconds", "300ms"};
+  const Outcome text = Plan(training);
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, StartsWith("Utilisation: the part of the time in which steps of 0.3 s are computed\n"));
+  EXPECT_THAT(text.out, ContainsRegex("codec .* attach .* DiLoCo 1 .* DiLoCo 128 .* hidden from .* Streaming 128 "));
+  EXPECT_THAT(text.out, HasSubstr("| topk 1 %"));
+  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("price"))) << "there is none";
+
+  std::vector<std::string> arguments = training;
+  arguments.emplace_back("--json");
+  const YAML::Node json = YAML::Load(Plan(arguments).out);
+  EXPECT_EQ(json["step_seconds"].as<double>(), 0.3);
+  const YAML::Node fp32 = json["codecs"][0];
+  EXPECT_EQ(fp32["codec"].as<std::string>(), "fp32");
+  const double round_s = fp32["round_seconds"].as<double>();
+  EXPECT_NEAR(fp32["diloco_8"].as<double>(), 2.4 / (2.4 + round_s), 0.02);
+  EXPECT_NEAR(fp32["diloco_fewest_steps"].as<double>(), 19 * round_s / 0.3, 10);
+  EXPECT_LT(fp32["streaming_fewest_steps"].as<double>(), fp32["diloco_fewest_steps"].as<double>() / 5);
+  for (const YAML::Node& codec : json["codecs"]) {
+    EXPECT_GE(codec["attach"].as<double>(), codec["diloco_1"].as<double>()) << codec["codec"];
+    EXPECT_LE(codec["diloco_fewest_steps"].as<double>(), fp32["diloco_fewest_steps"].as<double>()) << codec["codec"];
+  }
+}
+
+TEST(PlanCommandTest, SaysWhatOneWayToSynchroniseComesTo) {
+  const std::string overlay = TemporaryFile("priced_training.yaml", kPriced);
+  const YAML::Node json = YAML::Load(Plan({overlay, "--model-size", "100MB", "--steps-per-sync", "50", "--step-seconds",
+                                           "1", "--utilisation", "0.9", "--json"})
+                                         .out);
+  const YAML::Node round = YAML::Load(Plan({overlay, "--model-size", "100MB", "--json"}).out);
+  const YAML::Node fp16 = json["codecs"][1];
+  EXPECT_EQ(fp16["codec"].as<std::string>(), "fp16");
+  EXPECT_GT(fp16["streaming_50"].as<double>(), fp16["diloco_50"].as<double>());
+  EXPECT_FALSE(fp16["diloco_fewest_steps"]) << "not asked";
+  EXPECT_NEAR(fp16["diloco_price"].as<double>(), 1000.0 / 50 / 2 * round["round_price"].as<double>(), 1e-6);
+  EXPECT_NEAR(fp16["attach_price"].as<double>(), 50 * fp16["diloco_price"].as<double>(), 1e-6);
+  EXPECT_EQ(Plan({overlay, "--steps-per-sync", "auto", "--step-seconds", "1"}).code, 2) << "of which model?";
+  EXPECT_EQ(Plan({overlay, "--model-size", "100MB", "--steps-per-sync", "0", "--step-seconds", "1"}).code, 2);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -1,4 +1,5 @@
-// What `banyan plan` prints for people, programs, gnuplot and graphviz: policies, their prices, and advice on upgrades.
+// What `banyan plan` prints for people, programs, gnuplot and graphviz: policies, their prices, what training comes to
+// over them, and advice on upgrades.
 // Pure functions.
 #ifndef BANYAN_TOOLS_REPORTS_PLAN_REPORTS_H_
 #define BANYAN_TOOLS_REPORTS_PLAN_REPORTS_H_
@@ -10,6 +11,7 @@
 
 #include "absl/time/time.h"
 #include "core/json_writer.h"
+#include "proto/compression/codec_id.h"
 #include "topology/advice/price_frontier.h"
 #include "topology/advice/upgrade_advice.h"
 #include "topology/network_view.h"
@@ -71,6 +73,32 @@ std::string AdviceText(const UpgradeAdvice& advice, const NetworkView& view, dou
 // One object: rate_mbps, bound_mbps, upgrades (name, mbps, worth, doubled_rate_mbps, and with a model
 // seconds_per_mbps and doubled_seconds, of a round), spare (names).
 std::string AdviceJson(const UpgradeAdvice& advice, const NetworkView& view, double model_bits);
+
+// Returns which part of the bits of float32 gradients a codec sends; sparse ones keep one element in a hundred.
+double SentPartOf(CodecId codec);
+
+// What is asked of a training over a plan.
+struct TrainingQuestion {
+  const NetworkView& view;
+  const Policy& policy;                   // of float32
+  std::vector<PlannedTensor> model;       // not empty
+  int64_t least_elements = 0;             // of a chunk
+  absl::Duration step;                    // what a step takes without communication
+  std::optional<int64_t> steps_per_sync;  // empty: the usual ones, and the fewest with which it reaches the target
+  double target = 0;                      // of utilisation
+  std::optional<double> round_price;      // of the model in float32; empty: there are no prices
+};
+
+inline constexpr int64_t kUsualStepsPerSync[] = {1, 8, 32, 128};
+
+// A row for each codec: bytes, the round, utilisation by each method (topology/advice/training_forecast.h), and prices
+// of a thousand steps.
+std::string TrainingText(const TrainingQuestion& question);
+
+// One object: step_seconds, target_utilisation, and `codecs`, an array of objects: codec, bytes_per_element,
+// round_seconds, attach, diloco_N and streaming_N (parts of 1), and where N is not said diloco_fewest_steps and
+// streaming_fewest_steps, null where a million are too few; with prices attach_price, diloco_price, streaming_price.
+std::string TrainingJson(const TrainingQuestion& question);
 
 }  // namespace banyan
 

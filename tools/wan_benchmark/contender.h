@@ -38,6 +38,15 @@ struct Contender {
   Votes votes = Votes::kNone;
   // Tells if a round's result may be another than the sum, or lack something that a flush brings.
   bool is_lossy() const { return votes != Votes::kNone || !codec.empty(); }
+  // Instead of all-reduces Banyan's workers train: steps that take so long, and synchronise by this method
+  // (bench/training_steps.h). Each measured round has `syncs` synchronisations and their steps.
+  struct Training {
+    std::string method;
+    int64_t steps_per_sync = 1;
+    double step_seconds = 0;
+    int64_t syncs = 3;
+  };
+  std::optional<Training> training = std::nullopt;
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
   std::string algorithm;
   std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order

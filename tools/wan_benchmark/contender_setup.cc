@@ -114,7 +114,12 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
                                 absl::StrCat(place.elements), socket}});
     // What a result lacks comes with a later one.
-    if (contender.is_lossy()) setup.processes.back().arguments.push_back(ResultsOf(contender));
+    std::vector<std::string>& arguments = setup.processes.back().arguments;
+    if (contender.is_lossy()) arguments.push_back(ResultsOf(contender));
+    if (const auto& training = contender.training; training.has_value()) {
+      arguments.insert(arguments.end(), {"training", training->method, absl::StrCat(training->steps_per_sync),
+                                         absl::StrCat(training->step_seconds), absl::StrCat(training->syncs)});
+    }
   }
   return setup;
 }
@@ -224,7 +229,8 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
     overlay.remove("links");
     if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
   }
-  overlay["aggregation"] = YAML::Load(contender.votes != Contender::Votes::kNone ? "{op: mean}" : "{op: sum}");
+  const bool is_mean = contender.votes != Contender::Votes::kNone || contender.training.has_value();
+  overlay["aggregation"] = YAML::Load(is_mean ? "{op: mean}" : "{op: sum}");
   if (!contender.codec.empty()) {
     overlay["compression"] = YAML::Node(YAML::NodeType::Map);
     overlay["compression"]["codec"] = contender.codec;
