@@ -100,7 +100,8 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   CommandLine line(
       "banyan sim",
       "Simulates a job's rounds over an overlay with the very protocols that a real job runs, and prints the\n"
-      "synchronisation time per round, the load of each link and how near the rate comes to the bound.",
+      "synchronisation time per round, the load of each link and how near the rate comes to the bound. Round 1\n"
+      "begins a second after the job knows its model, with the plan for that.",
       "banyan sim deploy/topologies/internet2.yaml --model-size 244M --rounds 5");
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Custom("model-size", "B", "size of the model (default 100M), one tensor unless --tensors says more",
@@ -177,6 +178,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   options.rounds = static_cast<uint64_t>(flags.rounds);
   options.seed = static_cast<uint64_t>(flags.seed);
   options.compute_time = absl::Milliseconds(flags.compute_ms);
+  options.first_compute_time = kPlanningTime;
   options.most_drift_ppm = flags.drift_ppm;
   options.measurement_noise = flags.noise_percent / 100;
   options.headers = flags.headers;

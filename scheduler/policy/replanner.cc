@@ -234,6 +234,7 @@ PlanDecision Replanner::OnPlanFinished(Timestamp now, ComputationId id, PlanComp
   if (!plan.is_ordered) return JudgePlan(now, std::move(plan), *std::move(policy), computation);
   decision.kind = Kind::kAdopt;
   decision.reason = std::move(plan.reason);
+  predicted_round_ = policy->round_time;
   decision.policy = *std::move(policy);
   decision.view = std::move(plan.view);
   return decision;

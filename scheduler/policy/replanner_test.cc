@@ -122,6 +122,8 @@ TEST_F(ReplannerTest, TheStartIsAdoptedWhateverThePlan) {
   EXPECT_EQ(decision.kind, Kind::kAdopt);
   EXPECT_EQ(decision.reason, "the start");
   EXPECT_EQ(decision.policy.planner, "fapt");
+  EXPECT_GT(decision.policy.round_time, absl::ZeroDuration());
+  EXPECT_EQ(replanner_.predicted_round(), decision.policy.round_time);
 }
 
 TEST_F(ReplannerTest, WithoutAReportThereIsNoReasonToPlan) {

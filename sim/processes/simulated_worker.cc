@@ -83,7 +83,8 @@ absl::Duration SimulatedWorker::ComputeTime() {
 }
 
 void SimulatedWorker::Compute() {
-  agenda_->CallAfter(ComputeTime(), [this] {
+  const absl::Duration at_first = rounds_done() == 0 ? plan_->first_compute_time : absl::ZeroDuration();
+  agenda_->CallAfter(ComputeTime() + at_first, [this] {
     // Backward propagation has the last tensor's gradient first.
     // Some may be ahead of the others when this worker comes to a job that runs.
     const uint64_t done = rounds_done();

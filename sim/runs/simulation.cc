@@ -235,6 +235,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.plan.barrier_every = 1;  // or a member that has its result early would give the next round a start
   cluster.plan.seed = options.seed;
   cluster.plan.compute_time = options.compute_time;
+  cluster.plan.first_compute_time = options.first_compute_time;
   cluster.link_changes = options.link_changes;
   cluster.link_redraw = options.link_redraw;
   cluster.cross_traffic = options.cross_traffic;

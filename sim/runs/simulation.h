@@ -24,6 +24,9 @@ namespace banyan {
 
 struct ClusterOptions;
 
+// From a job's knowing its model to the plan for it.
+inline constexpr absl::Duration kPlanningTime = absl::Seconds(1);
+
 struct SimulationOptions {
   OverlayConfig overlay;
   // What the job is told of it.
@@ -34,6 +37,8 @@ struct SimulationOptions {
   uint64_t rounds = 1;
   uint64_t seed = 1;
   absl::Duration compute_time;  // of a worker, before each round
+  // Before the first round in addition. With kPlanningTime all rounds have the plan that is made for the model.
+  absl::Duration first_compute_time;
   // The changes of the links from their rates in the overlay; times count from the start of the simulation.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;

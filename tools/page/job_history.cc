@@ -57,7 +57,13 @@ void JobHistory::Add(const JobStatus& status, absl::Time now, uint64_t change) {
     began_with_ = change;
     rounds_.clear();
     policies_.clear();
+    last_of_former_ = 0;
   }
+  if (!policies_.empty() && status.policy != policies_.back().policy) {
+    former_prediction_ = prediction_;
+    last_of_former_ = NewestRound(status) + (status.open_round.has_value() ? 1 : 0);
+  }
+  prediction_ = PlanOf(status).predicted_round_seconds;
   const double at_s = absl::ToDoubleSeconds(now - absl::UnixEpoch());
   AddRound(status, at_s, change);
   AddPolicy(status, at_s, change);
@@ -68,9 +74,13 @@ void JobHistory::AddRound(const JobStatus& status, double at_s, uint64_t change)
   const double seconds = LongestSync(status);
   if (round == 0 || seconds == 0 || (!rounds_.empty() && round <= rounds_.back().round)) return;
   round_times_.Add(seconds, rounds_.empty() ? 1 : round - rounds_.back().round);
-  rounds_.push_back({change, at_s, round, seconds, PlanOf(status).predicted_round_seconds, MeanLoss(status),
-                     SentBytes(status), status.policy});
+  rounds_.push_back(
+      {change, at_s, round, seconds, PredictionOf(round), MeanLoss(status), SentBytes(status), status.policy});
   if (rounds_.size() > kMostRounds) rounds_.pop_front();
+}
+
+std::optional<double> JobHistory::PredictionOf(uint64_t round) const {
+  return round <= last_of_former_ ? former_prediction_ : prediction_;
 }
 
 void JobHistory::AddPolicy(const JobStatus& status, double at_s, uint64_t change) {

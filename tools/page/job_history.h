@@ -95,8 +95,13 @@ class JobHistory {
   bool IsOfAnotherJob(const JobStatus& status) const;
   void AddRound(const JobStatus& status, double at_s, uint64_t change);
   void AddPolicy(const JobStatus& status, double at_s, uint64_t change);
+  // Of the policy that governs the round, as far as the statuses tell.
+  std::optional<double> PredictionOf(uint64_t round) const;
 
-  uint64_t began_with_ = 0;  // the change at which what is kept began
+  std::optional<double> prediction_;         // of the policy in use
+  std::optional<double> former_prediction_;  // of the one before
+  uint64_t last_of_former_ = 0;              // its last round
+  uint64_t began_with_ = 0;                  // the change at which what is kept began
   std::deque<JobNews::Round> rounds_;
   std::deque<JobNews::Policy> policies_;
   Histogram round_times_;

@@ -63,6 +63,22 @@ TEST(JobHistoryTest, TellsOnlyWhatIsNew) {
   EXPECT_THAT(history.JsonSince(3), HasSubstr(R"("rounds":[],"policies":[{"at_s":23,"policy":2,)"));
 }
 
+TEST(JobHistoryTest, ARoundIsBesideThePredictionOfItsOwnPolicy) {
+  JobHistory history;
+  history.Add(MakeStatus(7, 1), At(20), 1);
+  JobStatus status = MakeStatus(7, 2);
+  status.plan->predicted_round_seconds = 0.125;
+  status.open_round.emplace();
+  history.Add(status, At(21), 2);
+  status.nodes[0].report->round = 8;
+  history.Add(status, At(22), 3);
+  EXPECT_THAT(history.JsonSince(2), HasSubstr(R"("round":8,"seconds":0.75,"predicted_seconds":0.5,)"))
+      << "it was open when the policy changed";
+  status.nodes[0].report->round = 9;
+  history.Add(status, At(23), 4);
+  EXPECT_THAT(history.JsonSince(3), HasSubstr(R"("round":9,"seconds":0.75,"predicted_seconds":0.125,)"));
+}
+
 TEST(JobHistoryTest, BeforeTheFirstRoundAndPlanThereIsNothing) {
   JobHistory history;
   JobStatus status;

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "core/check.h"
@@ -43,6 +44,9 @@ class RoundShop {
   // How long the processors of the busiest node work for these chunks: those that send and take them, or those that
   // sum.
   double LongestProcessing(const std::vector<FlowShop::Job>& jobs) const;
+  // How long what leaves send waits at most to be summed. It goes over links that have nothing else to wait for; a node
+  // sums in the order of arrival, and what other nodes have summed waits behind it.
+  double LongestBacklog(const std::vector<FlowShop::Job>& jobs) const;
   // Returns what each node's processor takes to cast votes on the tensor, as jobs of kinds of their own. REQUIRES:
   // processors are stations.
   std::vector<FlowShop::Job> Casts(const PlannedTensor& tensor);
@@ -85,6 +89,8 @@ class RoundShop {
   void CountSent(const Tree& tree, double bits);
   // Counts the sums of a tree's chunk at each node.
   void CountSums(const Tree& tree);
+  // Notes the ways from leaves of a tree to their parents. REQUIRES: all edges have paths.
+  void NoteLeaves(const Tree& tree);
   void Visit(std::optional<size_t> station, double travel_s, double part, std::vector<size_t>& after,
              Itinerary& itinerary) const;
 
@@ -103,6 +109,11 @@ class RoundShop {
   // Of a chunk, by its kind and the node's position.
   std::vector<std::vector<double>> ends_;
   std::vector<std::vector<double>> sum_passes_;  // over its elements
+  struct Leaf {
+    size_t parent = 0;         // by position
+    std::vector<size_t> path;  // of links
+  };
+  std::vector<std::vector<Leaf>> leaves_;  // by kind
 };
 
 RoundShop::RoundShop(const Policy& policy, const NetworkView& view, const std::vector<PlannedTensor>& tensors,
@@ -190,15 +201,52 @@ void RoundShop::CountSent(const Tree& tree, double bits) {
   for (const auto& [node, parent] : tree.broadcast_parent) count(parent, node);
 }
 
+// Who has children reads each of theirs, and what there is of the sum, which it writes.
+constexpr double kAdding = 3;
+
 void RoundShop::CountSums(const Tree& tree) {
-  // Each node reads the result. Who has children reads each of theirs, and what there is of the sum, which it writes.
-  // The root divides the sum.
+  // Each node reads the result. The root divides the sum.
   constexpr double kReading = 1;
-  constexpr double kAdding = 3;
   constexpr double kDividing = 2;
   std::vector<double>& passes = sum_passes_.emplace_back(view_.nodes().size(), kReading);
   for (const auto& [node, parent] : tree.reduce_parent) passes[*view_.IndexOf(parent)] += kAdding;
   passes[*view_.IndexOf(tree.root)] += kDividing;
+}
+
+void RoundShop::NoteLeaves(const Tree& tree) {
+  std::set<NodeId> parents;
+  for (const auto& [node, parent] : tree.reduce_parent) parents.insert(parent);
+  std::vector<Leaf>& leaves = leaves_.emplace_back();
+  for (const auto& [node, parent] : tree.reduce_parent) {
+    if (!parents.contains(node)) leaves.push_back({*view_.IndexOf(parent), *PathOf(node, parent)});
+  }
+}
+
+double RoundShop::LongestBacklog(const std::vector<FlowShop::Job>& jobs) const {
+  std::vector<double> bits(leaves_.size(), 0);
+  for (const FlowShop::Job& job : jobs) bits[job.kind] += job.bits;
+  std::vector<double> carried_bits(links_.size(), 0);
+  std::vector<double> summing_s(view_.nodes().size(), 0);
+  for (size_t kind = 0; kind < leaves_.size(); ++kind) {
+    for (const Leaf& leaf : leaves_[kind]) {
+      summing_s[leaf.parent] += bits[kind] / 8 * kAdding / kSumBytesPerSecond;
+      for (const size_t link : leaf.path) carried_bits[link] += sent_part_ * bits[kind];
+    }
+  }
+  std::vector<double> arrived_s(view_.nodes().size(), 0);
+  for (const std::vector<Leaf>& leaves : leaves_) {
+    for (const Leaf& leaf : leaves) {
+      for (const size_t link : leaf.path) {
+        double& last_s = arrived_s[leaf.parent];
+        last_s = std::max(last_s, carried_bits[link] / view_.links()[link].throughput_bps);
+      }
+    }
+  }
+  double longest_s = 0;
+  for (size_t node = 0; node < arrived_s.size(); ++node) {
+    longest_s = std::max(longest_s, summing_s[node] - arrived_s[node]);
+  }
+  return longest_s;
 }
 
 double RoundShop::UpPart(double voters) const {
@@ -271,6 +319,7 @@ bool RoundShop::Add(const Tree& tree) {
     if (!last.has_value()) return false;
     result_at[node] = {*last};
   }
+  NoteLeaves(tree);
   // Each node reads the result, which holds up nobody else.
   for (auto& [node, after] : result_at) {
     if (work_ != nullptr)
@@ -377,9 +426,10 @@ RoundPrediction PredictRound(const Policy& policy, const NetworkView& view, cons
                              round.LongestProcessing({scheduled.begin() + first, scheduled.end()});
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
+  const double backlog_s = round.LongestBacklog(scheduled);
   scheduled.resize(kept);
   const FlowShop::Ends ends = round.shop().Schedule(scheduled);
-  const double carried_s = ends.last_s + round.shop().LongestWork(others);
+  const double carried_s = ends.last_s + round.shop().LongestWork(others) + backlog_s;
   RoundPrediction prediction = {absl::Seconds(std::max(carried_s, processed_s)), {}};
   for (const double end_s : ends.of_kinds_s) prediction.tree_times.push_back(absl::Seconds(end_s));
   return prediction;

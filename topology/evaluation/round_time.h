@@ -39,7 +39,8 @@ inline constexpr int64_t kScheduledChunks = 1024;
 //
 // Every link passes on one chunk after the other (topology/evaluation/flow_shop.h); the first kScheduledChunks are
 // scheduled one by one, the others take as long as the busiest link needs for them. A node handles chunks and sums them
-// while links carry others, so that the round is only longer where that takes longer than the links do. Headers,
+// while links carry others, so that the round is only longer where that takes longer than the links do, or where leaves
+// on fast links send more than their parent sums meanwhile: what comes from farther away then waits. Headers,
 // acknowledgements and auxiliary paths count nothing, results go in the order of gradients though nodes send them a
 // little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
 // packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is

@@ -195,5 +195,36 @@ TEST(RoundTimeTest, ALoneNodeIsDoneAtOnce) {
   EXPECT_EQ(PredictRoundTime(*MakePolicy(view, {}), view, {1000}), absl::ZeroDuration());
 }
 
+// Two sites of a hub and three machines on fast links; the hubs are linked by a slow one.
+NetworkView TwoSites(double inside_mbps) {
+  std::vector<SampleLink> links = {{1, 5, 1000}, {5, 1, 1000}};
+  for (const uint32_t hub : {1, 5}) {
+    for (uint32_t machine = hub + 1; machine <= hub + 3; ++machine) {
+      links.push_back({machine, hub, inside_mbps});
+      links.push_back({hub, machine, inside_mbps});
+    }
+  }
+  return SampleNetwork(8, links);
+}
+
+// Of a gigabyte from each of three machines at 80 Gbit/s a hub has read and written 9 when 0.9 s are over, 0.8 s after
+// all has come.
+TEST(RoundTimeTest, WhatLeavesSendFasterThanItIsSummedHoldsUpTheRest) {
+  Policy policy;
+  policy.chunk_max_elements = 65536;
+  Tree tree;
+  tree.root = NodeId(1);
+  tree.share = 1;
+  tree.reduce_parent = {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(1)}, {NodeId(4), NodeId(1)}, {NodeId(5), NodeId(1)},
+                        {NodeId(6), NodeId(5)}, {NodeId(7), NodeId(5)}, {NodeId(8), NodeId(5)}};
+  tree.broadcast_parent = tree.reduce_parent;
+  policy.trees = {tree};
+  const std::vector<PlannedTensor> model = {250'000'000};
+  const double fast = absl::ToDoubleSeconds(PredictRoundTime(policy, TwoSites(80'000), model));
+  const double slow = absl::ToDoubleSeconds(PredictRoundTime(policy, TwoSites(8'000), model));
+  EXPECT_NEAR(slow, 8.05, 0.06);
+  EXPECT_NEAR(fast - slow, 0.8, 0.02);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -94,6 +94,12 @@ class ModelFit {
   std::vector<Candidate> Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const;
   // FAPT's that could be sooner done than `to_beat`.
   std::vector<Candidate> Fapt(absl::Duration to_beat) const;
+  // One tree's, likewise: with little to send few edges in turn count more than rates.
+  std::vector<Candidate> OneTree(absl::Duration to_beat) const;
+  // At their rates no round of the model is shorter than that.
+  bool CanBeat(const Policy& policy, absl::Duration to_beat) const {
+    return absl::Seconds(config_.sent_part * BitsOf(config_.tensors) / policy.rate_bps) <= to_beat;
+  }
   Policy WithSearchedShares(Candidate best) const;
 
   const NetworkView& view_;
@@ -138,14 +144,22 @@ std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, st
 }
 
 std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
-  const double bits = config_.sent_part * BitsOf(config_.tensors);
   std::vector<Candidate> candidates;
   for (const int roots : RootsToTry(config_, static_cast<int>(view_.nodes().size()))) {
     if (config_.IsUnwanted()) break;
     PlannerConfig few = rates_only_;
     few.roots = roots;
     absl::StatusOr<Policy> fapt = PlanFapt(view_, few);
-    if (fapt.ok() && absl::Seconds(bits / fapt->rate_bps) <= to_beat) candidates.push_back(Fitted(*std::move(fapt)));
+    if (fapt.ok() && CanBeat(*fapt, to_beat)) candidates.push_back(Fitted(*std::move(fapt)));
+  }
+  return candidates;
+}
+
+std::vector<ModelFit::Candidate> ModelFit::OneTree(absl::Duration to_beat) const {
+  std::vector<Candidate> candidates;
+  for (const auto plan : {PlanMst, PlanStar}) {
+    absl::StatusOr<Policy> tree = plan(view_, rates_only_);
+    if (tree.ok() && CanBeat(*tree, to_beat)) candidates.push_back(Fitted(*std::move(tree)));
   }
   return candidates;
 }
@@ -202,6 +216,7 @@ absl::StatusOr<Policy> ModelFit::Best() const {
     best.push_back(Fitted(std::move(candidate.policy)));
   }
   std::ranges::move(Fapt(best.front().round_time), std::back_inserter(best));
+  std::ranges::move(OneTree(best.front().round_time), std::back_inserter(best));
   if (config_.budget_per_round.has_value()) {
     absl::StatusOr<Policy> cheapest = Cheapest();
     if (cheapest.ok()) best.push_back(Fitted(*std::move(cheapest)));

@@ -16,10 +16,11 @@
 namespace banyan {
 
 // Returns the plan whose round of the model (config.tensors) is predicted to be the shortest. It chooses
-// between three kinds, each with chunks that suit it and with the shares that suit these chunks:
+// between four kinds, each with chunks that suit it and with the shares that suit these chunks:
 //  - PlanPacked's plan;
 //  - packed trees that give up a part of its rate to be shallower;
-//  - FAPT's plans with several numbers of roots.
+//  - FAPT's plans with several numbers of roots;
+//  - a minimum spanning tree, and a star.
 // With config.budget_per_round it is the shortest of those whose price (topology/fit/price_fit.h) is not above that;
 // where even the cheapest trees cost more, it is of these.
 // Rates and round_time are those of the trees before: ValueOn follows. Errors are PlanPacked's. REQUIRES:
