@@ -30,7 +30,9 @@ PrecisionController::PrecisionController(const OperatingProfile& profile, const 
 
 void PrecisionController::BeginRound() {
   const ControlSettings& controls = profile_.controls;
-  if (!is_decided_ && (commander_.is_warm() || !controls.warmup)) DecideAdmission();
+  // What was refused is looked at again after as many steps.
+  const bool is_due = !is_decided_ || (!has_admitted_ && controls.warmup);
+  if (is_due && (commander_.is_warm() || !controls.warmup)) DecideAdmission();
   veto_ = Veto::kNone;
   is_low_bit_ = false;
   if (!has_admitted_) return;
@@ -50,6 +52,7 @@ void PrecisionController::Resume(const std::vector<std::string>& admitted, bool 
 
 void PrecisionController::DecideAdmission() {
   is_decided_ = true;
+  admissions_.clear();
   const ControlSettings& controls = profile_.controls;
   for (const TensorBinding& tensor : binding_.tensors()) {
     for (const SliceBinding& slice : tensor.slices) {
@@ -68,6 +71,7 @@ void PrecisionController::DecideAdmission() {
     }
   }
   if (has_admitted_) supervisor_.Admit();
+  commander_ = Commander(profile_);
 }
 
 PrecisionRoute PrecisionController::RouteOf(absl::string_view tensor, const SliceBinding& slice) const {
@@ -78,14 +82,14 @@ PrecisionRoute PrecisionController::RouteOf(absl::string_view tensor, const Slic
 }
 
 void PrecisionController::ObserveScope(const std::string& scope, const ScopeDiagnostics& diagnostics) {
-  if (!is_decided_) commander_.ObserveScope(scope, diagnostics);
+  if (!has_admitted_) commander_.ObserveScope(scope, diagnostics);
 }
 
 void PrecisionController::Observe(const TrainingHealth& health) {
-  if (!is_decided_) {
+  if (!has_admitted_) {
     commander_.ObserveHealth(health);
     supervisor_.ObserveWarmup(health);
-  } else if (has_admitted_) {
+  } else {
     const bool has_low_bit = std::any_of(admissions_.begin(), admissions_.end(), [this](const auto& scope) {
       return scope.second.is_admitted && !ordered_.contains(scope.first);
     });

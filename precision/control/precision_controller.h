@@ -3,6 +3,7 @@
 //
 // Invariants:
 // - A slice that is no candidate, or whose scope was not admitted, is plain FP32 in every round.
+// - Where no scope was admitted, that is judged again after as many steps as the warm-up has.
 // - In one round all admitted slices have one route, but for scopes that somebody has vetoed by order.
 #ifndef BANYAN_PRECISION_CONTROL_PRECISION_CONTROLLER_H_
 #define BANYAN_PRECISION_CONTROL_PRECISION_CONTROLLER_H_

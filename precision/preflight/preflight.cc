@@ -163,9 +163,6 @@ class Rehearsal {
         slices.push_back({slice.elements, is_candidate, decided, route});
         allowed += is_candidate ? 1 : 0;
         right += is_candidate && route == expected ? 1 : 0;
-        if (is_candidate && controller_.is_warming_up()) {
-          controller_.ObserveScope(ScopeOf(profile_.scope, tensor.name, slice), ScopeDiagnostics());
-        }
       }
       audit_.Record(tensor.name, slices, 0);
     }

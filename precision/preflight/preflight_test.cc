@@ -42,6 +42,15 @@ TEST(PreflightTest, AFittingBindingPasses) {
   EXPECT_THAT(PreflightJson(report), HasSubstr("{\"is_passed\":true,\"candidate_share\":0.634"));
 }
 
+// Nodes send no diagnostics.
+TEST(PreflightTest, ALimitThatNoJobMeasuresIsFound) {
+  PreflightInput input = Input();
+  input.profile.admission.least_cosine = 0.5;
+  const PreflightReport report = RunPreflight(input);
+  EXPECT_FALSE(report.is_passed());
+  EXPECT_THAT(Check(report, "admission").detail, HasSubstr("no diagnostics came in the warm-up, and the profile has"));
+}
+
 TEST(PreflightTest, CoverageSaysWhatIsMissingAndWhatIsForeign) {
   PreflightInput input = Input();
   input.tensors.push_back({"adapter.weight", {8, 8}});

@@ -151,6 +151,16 @@ TEST_F(PrecisionControlTest, AKeyWithoutSlicesGetsNoneFromAnEditedBinding) {
   EXPECT_EQ(control.RouteOf(KeyId(1)), kPlain);
 }
 
+TEST_F(PrecisionControlTest, ARefusalIsNotForEver) {
+  Step(1, 1);
+  Step(2, 3);
+  EXPECT_EQ(Route(), kPlain) << "the loss rose";
+  Step(3, 2);
+  EXPECT_EQ(Route(), kPlain);
+  Step(4, 1);
+  EXPECT_EQ(Route(), kLowBit) << "it fell in as many steps as a warm-up has";
+}
+
 TEST_F(PrecisionControlTest, AStepWaitsForAllWorkers) {
   Step(1, 1);
   Report(1, 2, 0.9);
