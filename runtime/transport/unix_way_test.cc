@@ -153,7 +153,7 @@ TEST_F(UnixWayTest, AnotherUserIsNotHeardThere) {
   sockaddr_un name = {.sun_family = AF_UNIX, .sun_path = {}};
   text.copy(name.sun_path + 1, sizeof(name.sun_path) - 2);
   const FileDescriptor visitor(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  ASSERT_EQ(seteuid(65534), 0);
+  if (seteuid(65534) != 0) GTEST_SKIP() << "there is no other user here";
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
   const int connected = connect(visitor.get(), reinterpret_cast<const sockaddr*>(&name), size);
   ASSERT_EQ(seteuid(0), 0);
