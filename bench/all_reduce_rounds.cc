@@ -89,21 +89,21 @@ absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values)
   return absl::OkStatus();
 }
 
-absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce,
+absl::Status RunAllReduceRounds(RoundBarrier& barrier, const AllReduceMember& member, AllReduce& all_reduce,
                                 AllReduceLedger* ledger) {
   for (int64_t round = 1;; ++round) {
     const absl::StatusOr<absl::Span<float>> input = all_reduce.Input();
     if (!input.ok()) return input.status();
     FillValues(member.rank, round, *input);
-    gate.Arrive(member.rank, round);
-    if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
+    barrier.Arrive(member.rank, round);
+    if (!barrier.AwaitOpening(round, kPatience)) return absl::OkStatus();
     RoundSpan span;
     span.start_ns = SteadyNow().nanoseconds();
     const absl::StatusOr<absl::Span<const float>> sums = all_reduce.Sum();
     span.end_ns = SteadyNow().nanoseconds();
     if (!sums.ok()) return sums.status();
-    gate.End(member.rank, round, span);
-    if (!gate.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
+    barrier.End(member.rank, round, span);
+    if (!barrier.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
     if (ledger != nullptr) {
       ledger->Add(round, *sums);
     } else if (absl::Status status = CheckSums(member.world, round, *sums); !status.ok()) {

@@ -1,5 +1,5 @@
 // The work of every contender's process of `banyan bench wan`: rounds of an all-reduce of known values. Each round
-// begins when the gate opens, and its result is checked.
+// begins when the barrier opens, and its result is checked.
 #ifndef BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
 #define BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
 
@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 
 namespace banyan {
 
@@ -96,8 +96,9 @@ struct AllReduceMember {
   int world = 1;
 };
 
-// Until the gate closes. Only Sum is timed. Results go to the ledger where there is one; without it each must be right.
-absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce,
+// Until the barrier closes. Only Sum is timed. Results go to the ledger where there is one; without it each must be
+// right.
+absl::Status RunAllReduceRounds(RoundBarrier& barrier, const AllReduceMember& member, AllReduce& all_reduce,
                                 AllReduceLedger* ledger = nullptr);
 
 // The exit code of a program's main.

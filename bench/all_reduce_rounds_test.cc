@@ -34,13 +34,13 @@ class OneMember : public ::testing::Test {
  protected:
   void SetUp() override {
     std::remove(path_.c_str());
-    absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Create(path_, 1);
-    ASSERT_TRUE(gate.ok()) << gate.status();
-    gate_ = *std::move(gate);
+    absl::StatusOr<std::unique_ptr<RoundBarrier>> barrier = RoundBarrier::Create(path_, 1);
+    ASSERT_TRUE(barrier.ok()) << barrier.status();
+    barrier_ = *std::move(barrier);
   }
 
   const std::string path_ = ::testing::TempDir() + "/rounds_gate";
-  std::unique_ptr<RoundGate> gate_;
+  std::unique_ptr<RoundBarrier> barrier_;
 };
 
 TEST_F(OneMember, RunsTheRoundsThatOpen) {
@@ -51,24 +51,24 @@ TEST_F(OneMember, RunsTheRoundsThatOpen) {
       ++rounds;
       return absl::OkStatus();
     });
-    status = RunAllReduceRounds(*gate_, {0, 1}, all_reduce);
+    status = RunAllReduceRounds(*barrier_, {0, 1}, all_reduce);
   });
-  gate_->OpenRound(1);
-  while (!gate_->AllArrived(2)) std::this_thread::yield();
-  EXPECT_GE(gate_->LastSpan().end_ns, gate_->LastSpan().start_ns);
-  gate_->Close();
+  barrier_->OpenRound(1);
+  while (!barrier_->AllArrived(2)) std::this_thread::yield();
+  EXPECT_GE(barrier_->LastSpan().end_ns, barrier_->LastSpan().start_ns);
+  barrier_->Close();
   member.join();
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(rounds, 1);
 }
 
 TEST_F(OneMember, EndsWithAWrongSum) {
-  gate_->OpenRound(1);
+  barrier_->OpenRound(1);
   InPlaceAllReduce all_reduce(10, [](absl::Span<float> values) {
     values[3] = -1;
     return absl::OkStatus();
   });
-  const absl::Status status = RunAllReduceRounds(*gate_, {0, 1}, all_reduce);
+  const absl::Status status = RunAllReduceRounds(*barrier_, {0, 1}, all_reduce);
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_EQ(ExitCode("test", status), 1);
 }

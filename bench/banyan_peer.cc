@@ -14,7 +14,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/types/span.h"
 #include "bench/all_reduce_rounds.h"
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 #include "bench/training_steps.h"
 #include "runtime/session/session.h"
 
@@ -92,20 +92,20 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
       !absl::SimpleAtoi(arguments[3], &elements) || elements < 1) {
     return absl::InvalidArgumentError(kUsage);
   }
-  absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Open(arguments[0], member.world);
-  if (!gate.ok()) return gate.status();
+  absl::StatusOr<std::unique_ptr<RoundBarrier>> barrier = RoundBarrier::Open(arguments[0], member.world);
+  if (!barrier.ok()) return barrier.status();
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Open({.node = arguments[4]});
   if (!session.ok()) return session.status();
   if (trains) {
     const absl::StatusOr<TrainingSteps> steps = ParseTrainingSteps({arguments.begin() + 6, arguments.end()});
-    return steps.ok() ? RunTrainingSteps(**gate, member, **session, elements, *steps) : steps.status();
+    return steps.ok() ? RunTrainingSteps(**barrier, member, **session, elements, *steps) : steps.status();
   }
   const std::vector<float> zeros(static_cast<size_t>(elements));
   if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
   std::optional<AllReduceLedger> ledger;
   if (is_lossy) ledger.emplace(member.world, elements, *results);
   std::optional<SharedAllReduce> all_reduce(**session);
-  const absl::Status status = RunAllReduceRounds(**gate, member, *all_reduce, is_lossy ? &*ledger : nullptr);
+  const absl::Status status = RunAllReduceRounds(**barrier, member, *all_reduce, is_lossy ? &*ledger : nullptr);
   if (!status.ok() || !is_lossy) return status;
   all_reduce.reset();
   return Settle(**session, zeros, *ledger);

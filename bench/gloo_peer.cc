@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/gloo_all_reduce.h"
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 
 namespace banyan {
 namespace {
@@ -30,8 +30,8 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   }
   const absl::StatusOr<GlooAlgorithm> algorithm = ParseGlooAlgorithm(arguments[6]);
   if (!algorithm.ok()) return algorithm.status();
-  absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Open(arguments[0], member.world);
-  if (!gate.ok()) return gate.status();
+  absl::StatusOr<std::unique_ptr<RoundBarrier>> barrier = RoundBarrier::Open(arguments[0], member.world);
+  if (!barrier.ok()) return barrier.status();
   absl::StatusOr<std::unique_ptr<GlooAllReduce>> gloo = GlooAllReduce::Connect({.rank = member.rank,
                                                                                 .world = member.world,
                                                                                 .directory = arguments[4],
@@ -40,7 +40,7 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
                                                                                 .patience = kPatience});
   if (!gloo.ok()) return gloo.status();
   InPlaceAllReduce all_reduce(elements, [&gloo](absl::Span<float> values) { return (*gloo)->Sum(values); });
-  return RunAllReduceRounds(**gate, member, all_reduce);
+  return RunAllReduceRounds(**barrier, member, all_reduce);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bench/all_reduce_rounds.h"
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 
 namespace banyan {
 namespace {
@@ -34,10 +34,10 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   AllReduceMember member;
   MPI_Comm_rank(MPI_COMM_WORLD, &member.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &member.world);
-  absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Open(arguments[0], member.world);
-  if (!gate.ok()) return gate.status();
+  absl::StatusOr<std::unique_ptr<RoundBarrier>> barrier = RoundBarrier::Open(arguments[0], member.world);
+  if (!barrier.ok()) return barrier.status();
   InPlaceAllReduce all_reduce(elements, Sum);
-  return RunAllReduceRounds(**gate, member, all_reduce);
+  return RunAllReduceRounds(**barrier, member, all_reduce);
 }
 
 }  // namespace

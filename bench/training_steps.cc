@@ -143,11 +143,12 @@ absl::Status Train(Trainer& trainer, int64_t steps, double seconds) {
   return status;
 }
 
-absl::Status TrainRounds(RoundGate& gate, const AllReduceMember& member, Trainer& trainer, const TrainingSteps& steps) {
+absl::Status TrainRounds(RoundBarrier& barrier, const AllReduceMember& member, Trainer& trainer,
+                         const TrainingSteps& steps) {
   for (int64_t round = 1;; ++round) {
     const double seconds = round == 1 ? 0 : steps.step_seconds;
-    gate.Arrive(member.rank, round);
-    if (!gate.AwaitOpening(round, kPatience)) return trainer.Finish();
+    barrier.Arrive(member.rank, round);
+    if (!barrier.AwaitOpening(round, kPatience)) return trainer.Finish();
     trainer.Restart();
     absl::Status status = Train(trainer, steps.steps_per_sync, seconds);
     RoundSpan span;
@@ -155,8 +156,8 @@ absl::Status TrainRounds(RoundGate& gate, const AllReduceMember& member, Trainer
     status.Update(Train(trainer, steps.syncs * steps.steps_per_sync, seconds));
     span.end_ns = SteadyNow().nanoseconds();
     if (!status.ok()) return status;
-    gate.End(member.rank, round, span);
-    if (!gate.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
+    barrier.End(member.rank, round, span);
+    if (!barrier.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
   }
 }
 
@@ -174,7 +175,7 @@ absl::StatusOr<TrainingSteps> ParseTrainingSteps(const std::vector<std::string>&
                    absl::StrJoin(words, " "), "'"));
 }
 
-absl::Status RunTrainingSteps(RoundGate& gate, const AllReduceMember& member, Session& session, int64_t elements,
+absl::Status RunTrainingSteps(RoundBarrier& barrier, const AllReduceMember& member, Session& session, int64_t elements,
                               const TrainingSteps& steps) {
   std::vector<float> model(static_cast<size_t>(elements));
   FillValues(member.rank, 1, absl::MakeSpan(model));
@@ -185,7 +186,7 @@ absl::Status RunTrainingSteps(RoundGate& gate, const AllReduceMember& member, Se
     trainer = std::make_unique<LocalTrainer>(session, absl::MakeSpan(model), steps);
   }
   if (absl::Status status = trainer->Begin(); !status.ok()) return status;
-  return TrainRounds(gate, member, *trainer, steps);
+  return TrainRounds(barrier, member, *trainer, steps);
 }
 
 }  // namespace banyan

@@ -10,7 +10,7 @@
 #include "absl/strings/str_join.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/scheduler_client.h"
 #include "node/transcript/transcript_recorder.h"
@@ -112,8 +112,8 @@ Actions NodeCore::Step(Timestamp now, Event event) {
 void NodeCore::EndScriptStep(StepContext& step) {
   if (script_ == nullptr) return;
   const bool goes_on = joined_.has_value() && failed_.ok() && failure_.ok();
-  const absl::Status status =
-      script_->EndStep(step, goes_on ? joined_->desk.get() : nullptr, goes_on ? joined_->engine.get() : nullptr);
+  const absl::Status status = script_->EndStep(step, goes_on ? joined_->local_workers.get() : nullptr,
+                                               goes_on ? joined_->engine.get() : nullptr);
   if (goes_on && !status.ok()) FailScript(step, status);
 }
 
@@ -121,7 +121,7 @@ Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), end_.NextDeadline());
   if (!joined_.has_value()) return of_scheduler;
   return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
-                   joined_->state->NextDeadline(), joined_->desk->NextDeadline()});
+                   joined_->state->NextDeadline(), joined_->local_workers->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, MessageReceived& received) {
@@ -175,7 +175,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   joined_->engine->OnDeadline(step);
   joined_->state->OnDeadline(step);
   if (scheduler_.Silence(step.now) > joined_->config.lost_after) joined_->state->workers().OnSchedulerSilent(step);
-  joined_->desk->OnDeadline(step);
+  joined_->local_workers->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     // Who has finished misses nothing.
@@ -264,17 +264,19 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->config = accepted.config;
   PeerNetwork::Listener* network_listener = this;
   RoundEngine::Listener* engine_listener = this;
-  WorkerDesk::Listener* desk_listener = this;
+  LocalWorkers::Listener* workers_listener = this;
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation, options_.name},
       accepted.config, PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener,
       &tracer_.recorder());
   joined_->engine =
-      std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
+      std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &policy_table_,
                                     joined_->network.get(), &computations_, engine_listener, script_.get());
-  joined_->desk = std::make_unique<WorkerDesk>(options_.name, accepted.config, &book_, joined_->engine.get(),
-                                               &scheduler_, &computations_, desk_listener);
-  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->desk.get());
+  joined_->local_workers =
+      std::make_unique<LocalWorkers>(options_.name, accepted.config, &policy_table_, joined_->engine.get(), &scheduler_,
+                                     &computations_, workers_listener);
+  joined_->state =
+      std::make_unique<StateTransfers>(accepted.config, &joined_->engine->replicas(), joined_->local_workers.get());
   joined_->state->OnSchedulerConnected(step, accepted.term);
   if (accepted.config.low_bit.has_value()) MeasureServices(step, &computations_, *accepted.config.low_bit);
   step.Log(LogLevel::kInfo,
@@ -300,7 +302,7 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
 
 void NodeCore::OnJobOver(StepContext& step, const std::string& reason) {
   // Who came in vain has no reason to stay; who has finished may be asked to, until a worker comes in vain.
-  const bool has_finished = left_ && joined_.has_value() && joined_->desk->attached() == 0;
+  const bool has_finished = left_ && joined_.has_value() && joined_->local_workers->attached() == 0;
   if (has_finished) {
     step.Log(LogLevel::kInfo, absl::StrCat(options_.name, ": the job is done: ", reason));
     return end_.OnJobOver(absl::OkStatus());
@@ -315,7 +317,7 @@ void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
   epochs_.OnMembership(update.epoch);
   if (update.members != members_) {
     members_ = update.members;
-    step.actions.emplace_back(std::in_place_type<TellMembers>, TellMembers{update.epoch, members_});
+    step.actions.emplace_back(std::in_place_type<NotifyMembers>, NotifyMembers{update.epoch, members_});
   }
   std::string text = absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined);
   // How many start it counts no more once they have, or more have come.
@@ -329,15 +331,15 @@ void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
 
 void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
-  const absl::Status added = book_.AddKeys(assigned.keys);
+  const absl::Status added = policy_table_.AddKeys(assigned.keys);
   if (!added.ok()) return CannotFollow(step, "key table", added);
-  if (book_.keys().size() >= next_keys_told_) {
+  if (policy_table_.keys().size() >= next_keys_told_) {
     step.Log(
         LogLevel::kWarning,
-        absl::StrCat("the job has ", book_.keys().size(),
+        absl::StrCat("the job has ", policy_table_.keys().size(),
                      " keys; a name is for the life of a job and takes memory at each node for so long: use the same "
                      "ones in each step, and InitGroup for many small tensors"));
-    while (next_keys_told_ <= book_.keys().size()) next_keys_told_ *= 2;
+    while (next_keys_told_ <= policy_table_.keys().size()) next_keys_told_ *= 2;
   }
   if (script_ != nullptr) script_->OnKeys(assigned);
   std::vector<std::string> names;
@@ -346,14 +348,14 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
     names.push_back(row.name);
     keys.push_back(row.key);
   }
-  joined_->desk->OnKeysAssigned(step, names);
+  joined_->local_workers->OnKeysAssigned(step, names);
   joined_->engine->OnBookChanged(step, keys);
 }
 
 void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   if (!joined_.has_value() || !failed_.ok()) return;
   absl::Status added = CheckSlice(published.slice, joined_->self);
-  if (added.ok()) added = book_.AddSlice(published.slice);
+  if (added.ok()) added = policy_table_.AddSlice(published.slice);
   // Said again after every reconnect.
   if (added.code() == absl::StatusCode::kAlreadyExists) return;
   if (!added.ok()) return CannotFollow(step, "policy", added);
@@ -400,20 +402,20 @@ void NodeCore::On(StepContext& step, EpochPlan& part) {
   BeginEpoch(step, plan.epoch, "its plan has come");
   const bool is_fresh = epochs_.IsFreshUnder(plan);
   if (!epochs_.TakePlan(plan.epoch)) return;
-  const absl::Status added = book_.AddPlan(plan);
+  const absl::Status added = policy_table_.AddPlan(plan);
   if (!added.ok()) return CannotFollow(step, "epoch plan", added);
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
-    book_.ForEachKey({frontier.first_key, frontier.last_key},
-                     [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
+    policy_table_.ForEachKey({frontier.first_key, frontier.last_key},
+                             [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
   }
   for (const EpochPlan::Binding& binding : plan.bindings) {
-    book_.ForEachKey({binding.first_key, binding.last_key},
-                     [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
+    policy_table_.ForEachKey({binding.first_key, binding.last_key},
+                             [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
   }
   joined_->engine->UsePlan(step, plan, is_fresh);
-  joined_->desk->OnEpochPlan(step, plan, is_fresh);
+  joined_->local_workers->OnEpochPlan(step, plan, is_fresh);
   for (const RoundsClosed::Entry& entry : joined_->engine->CompleteRounds()) {
-    scheduler_.ReportClosed(entry.key, entry.round, entry.hash, book_.keys().size());
+    scheduler_.ReportClosed(entry.key, entry.round, entry.hash, policy_table_.keys().size());
   }
   scheduler_.OnNewEpoch();
   if (failed_.ok()) ReportMissingValues(step);
@@ -427,7 +429,7 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
   if (!joined_.has_value() || !failed_.ok() || answer.epoch < epochs_.begun()) return;
   std::vector<KeyId> keys;
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
-    const absl::Status added = book_.AddBinding(binding);
+    const absl::Status added = policy_table_.AddBinding(binding);
     if (!added.ok()) {
       CannotFollow(step, "policy answer", added);
       continue;
@@ -469,10 +471,10 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   if (script_ != nullptr) script_->OnComplete(key, round, hash);
   tracer_.recorder().OnCompleted(key, round, step.now);
-  scheduler_.ReportClosed(key, round, hash, book_.keys().size());
-  joined_->desk->OnRoundComplete(step, key, round);
+  scheduler_.ReportClosed(key, round, hash, policy_table_.keys().size());
+  joined_->local_workers->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
-  const auto ended = joined_->network->OnRoundComplete(key, round, book_.keys().size(), step.now);
+  const auto ended = joined_->network->OnRoundComplete(key, round, policy_table_.keys().size(), step.now);
   if (!ended.has_value()) return;
   std::vector<LinkRatios::Observation> links;
   for (const PeerNetwork::LinkRound& link : *ended) {
@@ -480,7 +482,7 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
                      {.sent_bytes = link.sent_bytes,
                       .duration = link.busy,
                       .delay = link.busy,
-                      .budget_share = book_.BudgetShareOf(link.neighbour),
+                      .budget_share = policy_table_.BudgetShareOf(link.neighbour),
                       .lost = link.resent},
                      link.results_in_time});
   }
@@ -500,7 +502,7 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
   // One reason is enough: a broken round is noticed with each of its chunks.
   if (!failure_.ok() || !complained_of_.insert(culprit).second) return;
   scheduler_.Announce(step, RoundBroken{key, round, culprit, reason});
-  const KeySlice* row = book_.FindKey(key);
+  const KeySlice* row = policy_table_.FindKey(key);
   std::string what = absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
                                   row == nullptr ? "?" : row->name, "': ");
   // What is wrong is wrong here: nothing more of it goes to others.
@@ -519,7 +521,7 @@ void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::strin
 void NodeCore::LeaveIfOver(StepContext& step) {
   if (!workers_done_ || left_) return;
   // A worker may have come since, which is not done.
-  const bool is_over = !failed_.ok() || (joined_->desk->attached() == 0 && joined_->engine->IsIdle());
+  const bool is_over = !failed_.ok() || (joined_->local_workers->attached() == 0 && joined_->engine->IsIdle());
   if (!is_over) return;
   left_ = true;
   tracer_.OnLeaving(step, TracedParts());
@@ -543,7 +545,7 @@ void NodeCore::CarryStateMail(StepContext& step) {
     }
     for (auto& [message, payload] : mail.to_nodes) {
       if (auto* chunk = std::get_if<ChunkMessage>(&message)) {
-        const PolicySlice* slice = book_.newest_slice();
+        const PolicySlice* slice = policy_table_.newest_slice();
         // The joiner asks again when there is a way.
         if (slice == nullptr || !joined_->network->IsNeighbour(chunk->route.receiver())) continue;
         chunk->policy = slice->version;
@@ -560,7 +562,7 @@ void NodeCore::CarryStateMail(StepContext& step) {
     }
     if (mail.changed_replicas.empty()) continue;
     joined_->engine->OnBookChanged(step, mail.changed_replicas);
-    joined_->desk->OnReplicasChanged(step, mail.changed_replicas);
+    joined_->local_workers->OnReplicasChanged(step, mail.changed_replicas);
   }
 }
 
@@ -572,9 +574,9 @@ void NodeCore::TakeFailure(StepContext& step) {
   early_calls_.Refuse(step, failed_);
   computations_.Clear();
   if (!joined_.has_value()) return;
-  joined_->desk->FailAll(step, failed_);
+  joined_->local_workers->FailAll(step, failed_);
   if (script_ != nullptr) {
-    for (WorkerCall& call : script_->ReturnCalls()) joined_->desk->OnCall(step, std::move(call));
+    for (WorkerCall& call : script_->ReturnCalls()) joined_->local_workers->OnCall(step, std::move(call));
   }
   joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
@@ -585,7 +587,7 @@ void NodeCore::TakeFailure(StepContext& step) {
 
 NodeReport NodeCore::MakeReport(StepContext& step) const {
   NodeReport report;
-  joined_->desk->AddTo(report);
+  joined_->local_workers->AddTo(report);
   report.rejected_messages = rejections_.total();
   report.links = joined_->network->LinkReport(step.now);
   for (NodeReport::Memory& row : joined_->engine->MemoryReport()) report.memory.push_back(std::move(row));
@@ -602,13 +604,13 @@ void NodeCore::Report(StepContext& step) {
   last_report_ = report;
   scheduler_.Send(step, std::move(report));
   // It speaks of workers that are attached, and these are no help where the node abstains.
-  if (joined_->desk->attached() > 0) ReportLostWorker(step);
+  if (joined_->local_workers->attached() > 0) ReportLostWorker(step);
 }
 
 void NodeCore::ReportLostWorker(StepContext& step) {
   if (!scheduler_.joined()) return;
   std::optional<WorkerLost> lost = worker_lost_;
-  if (joined_->desk->attached() > 0) {
+  if (joined_->local_workers->attached() > 0) {
     // The one that came in its place has no part in these rounds either.
     if (!joined_->engine->IsAbstaining()) return;
     lost = WorkerLost{WorkerId(), "the worker that attached since takes no part in open rounds"};
@@ -619,7 +621,7 @@ void NodeCore::ReportLostWorker(StepContext& step) {
 }
 
 void NodeCore::ReportMissingValues(StepContext& step) {
-  const PolicySlice* slice = book_.newest_slice();
+  const PolicySlice* slice = policy_table_.newest_slice();
   const bool is_source = slice != nullptr && slice->source == joined_->self;
   if (is_source) ReportLostWorker(step);
 }

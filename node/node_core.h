@@ -1,10 +1,10 @@
 // The protocol of one node: joins the job, sums its workers, aggregates and forwards. A deterministic state machine:
 // see protocol/protocol.h. It hands each event to the part that the event concerns: SchedulerClient (the conversation
-// with the scheduler), PolicyBook (what it said), PeerNetwork (the neighbours), RoundEngine (aggregation) and
-// WorkerDesk (the workers). Thread-compatible; owned by exactly one driver.
+// with the scheduler), PolicyTable (what it said), PeerNetwork (the neighbours), RoundEngine (aggregation) and
+// LocalWorkers (the workers). Thread-compatible; owned by exactly one driver.
 //
 // Invariants:
-// - Network, engine and desk exist from the time that the scheduler has let this node in, and then for good.
+// - Network, engine and local workers exist from the time that the scheduler has let this node in, and then for good.
 // - Calls and greetings that come before wait for that; their number is bounded.
 // - The first failure is final: every call that waits and every later one ends with it.
 // - A node whose workers are done stays until each round it took part in is closed everywhere. It also leaves when the
@@ -31,15 +31,15 @@
 #include "core/time.h"
 #include "node/computation_table.h"
 #include "node/epoch_state.h"
-#include "node/node_states.h"
 #include "node/peers/peer_network.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/round_tracer.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
+#include "node/state_transfers.h"
 #include "node/step_context.h"
 #include "node/transcript/node_script.h"
-#include "node/workers/worker_desk.h"
+#include "node/workers/local_workers.h"
 #include "proto/scheduler_messages.h"
 #include "proto/transcript/node_transcript.h"
 #include "protocol/protocol.h"
@@ -98,16 +98,16 @@ class NodeEnd {
   std::optional<absl::Status> status_;
 };
 
-// A node's part in ending leases early. Forgets in `book` what policies before the one sought govern of the rounds that
-// `engine` has not begun, and has `scheduler` asked for them. Returns the answer, whose promise needs nothing else: a
-// round without a policy does not begin.
-inline CutBound CutLeases(const CutSought& sought, const RoundEngine& engine, PolicyBook& book,
+// A node's part in ending leases early. Forgets in `policy_table` what policies before the one sought govern of the
+// rounds that `engine` has not begun, and has `scheduler` asked for them. Returns the answer, whose promise needs
+// nothing else: a round without a policy does not begin.
+inline CutBound CutLeases(const CutSought& sought, const RoundEngine& engine, PolicyTable& policy_table,
                           SchedulerClient& scheduler) {
   CutBound bound = {sought.epoch, sought.policy, {}};
-  for (const auto& [key, row] : book.keys()) {
+  for (const auto& [key, row] : policy_table.keys()) {
     const Round first = engine.FirstNotBegun(key);
     bound.rounds.push_back({key, first});
-    if (book.EndLeases(key, first, sought.policy)) scheduler.WantPolicy(key, first);
+    if (policy_table.EndLeases(key, first, sought.policy)) scheduler.WantPolicy(key, first);
   }
   return bound;
 }
@@ -164,7 +164,7 @@ struct NodeOptions {
 class NodeCore : public Protocol,
                  private PeerNetwork::Listener,
                  private RoundEngine::Listener,
-                 private WorkerDesk::Listener {
+                 private LocalWorkers::Listener {
  public:
   explicit NodeCore(NodeOptions options);
   ~NodeCore() override;
@@ -179,8 +179,8 @@ class NodeCore : public Protocol,
     JobConfig config;
     std::unique_ptr<PeerNetwork> network;
     std::unique_ptr<RoundEngine> engine;
-    std::unique_ptr<WorkerDesk> desk;
-    std::unique_ptr<NodeStates> state;
+    std::unique_ptr<LocalWorkers> local_workers;
+    std::unique_ptr<StateTransfers> state;
   };
 
   void Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -222,27 +222,27 @@ class NodeCore : public Protocol,
   void On(StepContext&, const HeartbeatReply&) {}
   void On(StepContext& step, const KeysAssigned& assigned);
   void On(StepContext& step, const KeyRefused& refused) {
-    if (joined_.has_value()) joined_->desk->OnKeyRefused(step, refused.name, refused.reason);
+    if (joined_.has_value()) joined_->local_workers->OnKeyRefused(step, refused.name, refused.reason);
   }
   void On(StepContext& step, const PolicyPublished& published);
   void On(StepContext& step, const PolicyAnswer& answer);
   void On(StepContext& step, const CutSought& sought) {
     // Without the plan of the epoch leases could still come that are older than the cut.
     const bool follows = joined_.has_value() && failed_.ok() && sought.epoch == epochs_.begun() && epochs_.has_plan();
-    if (follows) scheduler_.Send(step, CutLeases(sought, *joined_->engine, book_, scheduler_));
+    if (follows) scheduler_.Send(step, CutLeases(sought, *joined_->engine, policy_table_, scheduler_));
   }
   void On(StepContext& step, const ClosedEverywhere& closed);
   void On(StepContext& step, const QuorumReached& reached) {
-    if (joined_.has_value() && failed_.ok()) joined_->desk->OnQuorum(step, reached.runs);
+    if (joined_.has_value() && failed_.ok()) joined_->local_workers->OnQuorum(step, reached.runs);
   }
   void On(StepContext& step, const PoliciesRetired& retired) {
     if (!joined_.has_value()) return;
-    book_.Retire(retired.oldest);
+    policy_table_.Retire(retired.oldest);
     joined_->network->RetirePolicies(retired.oldest, step.now);
   }
   void On(StepContext& step, const BarrierReleased& released) {
     scheduler_.OnBarrierReleased(released.barrier);
-    if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
+    if (joined_.has_value()) joined_->local_workers->OnBarrierReleased(step, released.barrier);
   }
   void On(StepContext&, const JobFailed& failed) {
     Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
@@ -253,7 +253,7 @@ class NodeCore : public Protocol,
     if (!joined_.has_value()) return;
     const std::string refused = joined_->engine->WhyRefused(answer.key);
     if (!refused.empty()) absl::StrAppend(&answer.text, "; ", refused);
-    joined_->desk->OnWaitAnswer(step, answer);
+    joined_->local_workers->OnWaitAnswer(step, answer);
   }
   void On(StepContext& step, const StateSought& sought) {
     if (joined_.has_value()) joined_->state->workers().OnSought(step, sought);
@@ -275,7 +275,8 @@ class NodeCore : public Protocol,
 
   // A worker calls, of whose calls the script may take some.
   void OnWorkerCall(StepContext& step, WorkerCall call) {
-    if (script_ == nullptr || !failed_.ok() || !script_->TakeCall(call)) joined_->desk->OnCall(step, std::move(call));
+    if (script_ == nullptr || !failed_.ok() || !script_->TakeCall(call))
+      joined_->local_workers->OnCall(step, std::move(call));
     joined_->state->workers().Review();
   }
   // Lets the script do what is next, or note what was done.
@@ -290,19 +291,21 @@ class NodeCore : public Protocol,
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
   // REQUIRES: this node has joined.
-  RoundTracer::Parts TracedParts() { return {joined_->self, book_, *joined_->engine, *joined_->network, scheduler_}; }
-  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
+  RoundTracer::Parts TracedParts() {
+    return {joined_->self, policy_table_, *joined_->engine, *joined_->network, scheduler_};
+  }
+  // PeerNetwork::Listener, RoundEngine::Listener, LocalWorkers::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnStateMessage(StepContext& step, const Message& message) override {
     joined_->state->OnPeerMessage(step, message);
   }
   void OnPeerLost(StepContext& step, const PeerLost& lost) override;
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override {
-    joined_->desk->OnValues(step, key, round, first_element, values);
+    joined_->local_workers->OnValues(step, key, round, first_element, values);
   }
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
   void OnPolicyWanted(StepContext&, KeyId key, Round round) override {
-    const std::optional<Round> unknown = book_.FirstUnknown(key, round);
+    const std::optional<Round> unknown = policy_table_.FirstUnknown(key, round);
     if (unknown.has_value()) scheduler_.WantPolicy(key, *unknown);
   }
   void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;
@@ -338,7 +341,7 @@ class NodeCore : public Protocol,
   NodeOptions options_;
   RejectionLog rejections_;
   ComputationTable computations_;
-  PolicyBook book_;
+  PolicyTable policy_table_;
   size_t next_keys_told_ = kFirstKeysTold;
   SchedulerClient scheduler_;
   EpochState epochs_;

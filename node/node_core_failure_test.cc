@@ -296,7 +296,7 @@ TEST_F(NodeCoreFailureTest, MoreBindingsOfAKeyThanTheLimitAreRejected) {
   PolicyAnswer answer;
   answer.term = Term(7);
   answer.epoch = Epoch(1);
-  for (uint64_t i = 0; i <= PolicyBook::kMostBindingsPerKey; ++i) {
+  for (uint64_t i = 0; i <= PolicyTable::kMostBindingsPerKey; ++i) {
     answer.bindings.push_back({kKey, Round(100 + i), Round(100 + i), policy, Attempt(0)});
   }
   cluster_.Inject(1, kSchedulerConnection, std::move(answer));

@@ -14,7 +14,7 @@ constexpr uint64_t kSpareRounds = 64;
 // The first round of which no key has begun.
 Round NextRound(const RoundTracer::Parts& parts) {
   Round next;
-  for (const auto& [key, row] : parts.book.keys()) next = std::max(next, parts.engine.FirstNotBegun(key));
+  for (const auto& [key, row] : parts.policy_table.keys()) next = std::max(next, parts.engine.FirstNotBegun(key));
   return next;
 }
 
@@ -60,7 +60,7 @@ void RoundTracer::Begin(StepContext& step, const Parts& parts, const TraceOrder&
 }
 
 bool RoundTracer::AreClosed(const Parts& parts) {
-  const auto& keys = parts.book.keys();
+  const auto& keys = parts.policy_table.keys();
   auto row = keys.lower_bound(waits_for_);
   while (row != keys.end() && parts.engine.IsClosed(row->first, last_)) ++row;
   // Before the first key there is no round.

@@ -12,7 +12,7 @@
 
 #include "core/ids.h"
 #include "node/peers/peer_network.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
@@ -26,7 +26,7 @@ class RoundTracer {
   // What is asked of the other parts of the node, which outlive the call.
   struct Parts {
     NodeId self;
-    const PolicyBook& book;
+    const PolicyTable& policy_table;
     const RoundEngine& engine;
     const PeerNetwork& network;
     SchedulerClient& scheduler;

@@ -1,5 +1,5 @@
 #include "gtest/gtest.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/testing/test_scheduler.h"
 
 namespace banyan {

@@ -89,7 +89,7 @@ struct CompleteRequest {
 
 // Tell a worker that a round is over that it has pushed and whose result it has not asked for: no CompleteRequest says
 // so. Comes after the CompleteRequest of that push, once per worker and round.
-struct TellRoundComplete {
+struct NotifyRoundComplete {
   WorkerId worker;
   KeyId key;
   Round round;
@@ -101,14 +101,14 @@ struct AskWorker {
 };
 
 // Tell every attached worker, and each that attaches later, who the members of the job are. Comes whenever they change.
-struct TellMembers {
+struct NotifyMembers {
   Epoch epoch;
   std::vector<JobMember> members;
 };
 
 // Tell every attached worker that no round of the job can finish any more. Comes once, before the CompleteRequests of
 // the calls that this ends.
-struct TellJobEnded {
+struct NotifyJobEnded {
   absl::Status reason;  // not OK
 };
 
@@ -133,7 +133,7 @@ struct Stop {
 
 using AnyAction =
     std::variant<Connect, Disconnect, Renew, Pace, Send, StartComputation, WriteResult, CompleteRequest,
-                 TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop, Admit, TellMembers>;
+                 NotifyRoundComplete, NotifyJobEnded, AskWorker, PersistRecord, LogLine, Stop, Admit, NotifyMembers>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

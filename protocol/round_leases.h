@@ -1,5 +1,5 @@
 // Which policy governs which rounds of each key, as leases: runs of rounds of one key that are bound alike. The table
-// that the scheduler and the nodes both keep. Thread-compatible; owned by RoundLedger and PolicyBook.
+// that the scheduler and the nodes both keep. Thread-compatible; owned by RoundLedger and PolicyTable.
 //
 // Invariants:
 // - A round is in at most one lease.

@@ -45,8 +45,8 @@ struct WorkerInit {
 };
 
 // The worker's part of the key's next round. With `wants_result` the request completes when the result has been
-// written. Otherwise it completes when the node has taken the gradient into its contribution. A TellRoundComplete then
-// follows once the round is over, unless a WorkerPull waits for its result by then.
+// written. Otherwise it completes when the node has taken the gradient into its contribution. A NotifyRoundComplete
+// then follows once the round is over, unless a WorkerPull waits for its result by then.
 struct WorkerPush {
   RequestId request;
   WorkerId worker;

@@ -19,7 +19,7 @@
 #include "runtime/transport/transport.h"
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/worker_connection.h"
-#include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_requests.h"
 #include "runtime/workers/worker_server.h"
 
 namespace banyan {
@@ -45,7 +45,7 @@ class ProtocolHost::Parts {
         queue(std::make_shared<EventQueue>()),
         budget(std::make_shared<SegmentBudget>(options.max_worker_bytes, options.memory_limit)),
         pool(options.compute_threads),
-        gate(std::make_shared<WorkerGate>(queue, pool)) {}
+        requests_of_workers(std::make_shared<WorkerRequests>(queue, pool)) {}
   ~Parts() { CloseWorkerServer(); }
 
   absl::Status OpenRecords();
@@ -63,7 +63,7 @@ class ProtocolHost::Parts {
   const std::shared_ptr<EventQueue> queue;      // shared with threads that may post late
   const std::shared_ptr<SegmentBudget> budget;  // shared with memory that outlives this
   ComputePool pool;
-  const std::shared_ptr<WorkerGate> gate;  // shared with workers' connections
+  const std::shared_ptr<WorkerRequests> requests_of_workers;  // shared with workers' connections
   StoredRecords records;
   std::unique_ptr<RecordWriter> record_writer;
   std::unique_ptr<Transport> transport;
@@ -119,7 +119,7 @@ void ProtocolHost::Parts::CloseWorkerServer() {
 }
 
 std::shared_ptr<WorkerConnection> ProtocolHost::Parts::NewWorkerConnection(WorkerConnection::Reply reply) {
-  return std::make_shared<WorkerConnection>(gate, budget, options.name, std::move(reply));
+  return std::make_shared<WorkerConnection>(requests_of_workers, budget, options.name, std::move(reply));
 }
 
 void ProtocolHost::Parts::Log(LogLevel level, absl::string_view text) const {
@@ -158,9 +158,9 @@ class ProtocolHost::Driver {
   void Carry(StartComputation action);
   void Carry(WriteResult action);
   void Carry(CompleteRequest action);
-  void Carry(TellRoundComplete action);
-  void Carry(TellJobEnded action);
-  void Carry(TellMembers action);
+  void Carry(NotifyRoundComplete action);
+  void Carry(NotifyJobEnded action);
+  void Carry(NotifyMembers action);
   void Carry(AskWorker action);
   void Carry(PersistRecord action);
   void Carry(LogLine action);
@@ -301,17 +301,17 @@ void ProtocolHost::Driver::Carry(StartComputation action) {
   parts_.pool.Compute(action.id, std::move(action.computation), parts_.queue);
 }
 
-void ProtocolHost::Driver::Carry(WriteResult action) { parts_.gate->Write(std::move(action)); }
+void ProtocolHost::Driver::Carry(WriteResult action) { parts_.requests_of_workers->Write(std::move(action)); }
 
-void ProtocolHost::Driver::Carry(CompleteRequest action) { parts_.gate->Complete(std::move(action)); }
+void ProtocolHost::Driver::Carry(CompleteRequest action) { parts_.requests_of_workers->Complete(std::move(action)); }
 
-void ProtocolHost::Driver::Carry(TellRoundComplete action) { parts_.gate->Tell(action); }
+void ProtocolHost::Driver::Carry(NotifyRoundComplete action) { parts_.requests_of_workers->Tell(action); }
 
-void ProtocolHost::Driver::Carry(TellJobEnded action) { parts_.gate->Tell(action); }
+void ProtocolHost::Driver::Carry(NotifyJobEnded action) { parts_.requests_of_workers->Tell(action); }
 
-void ProtocolHost::Driver::Carry(TellMembers action) { parts_.gate->Tell(std::move(action)); }
+void ProtocolHost::Driver::Carry(NotifyMembers action) { parts_.requests_of_workers->Tell(std::move(action)); }
 
-void ProtocolHost::Driver::Carry(AskWorker action) { parts_.gate->Ask(action.task); }
+void ProtocolHost::Driver::Carry(AskWorker action) { parts_.requests_of_workers->Ask(action.task); }
 
 void ProtocolHost::Driver::Carry(PersistRecord action) {
   if (parts_.record_writer != nullptr) {
@@ -345,7 +345,7 @@ absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostO
 
 ProtocolHost::ProtocolHost(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-ProtocolHost::~ProtocolHost() { parts_->gate->Close(absl::UnavailableError("the node has stopped")); }
+ProtocolHost::~ProtocolHost() { parts_->requests_of_workers->Close(absl::UnavailableError("the node has stopped")); }
 
 const std::string& ProtocolHost::bound_address() const { return parts_->transport->bound_address(); }
 
@@ -361,7 +361,7 @@ StoredRecords ProtocolHost::TakeRecords() { return std::exchange(parts_->records
 absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
   Driver driver(*protocol, *parts_);
   const absl::Status status = driver.Run();
-  parts_->gate->Close(EndForWorkers(status));
+  parts_->requests_of_workers->Close(EndForWorkers(status));
   parts_->CloseWorkerServer();
   return status;
 }

@@ -77,14 +77,14 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   return text.file_name;
 }
 
-absl::Status JobRestorer::RestoreKeys(KeyRegistrar& keys, RoundBook& rounds) const {
+absl::Status JobRestorer::RestoreKeys(KeyRegistrar& keys, JobRounds& rounds) const {
   if (absl::Status status = keys.Restore(state_.keys); !status.ok()) return status;
   const Policy& newest = state_.policies.back().policy;
   rounds.UsePolicy(newest.version, newest.members.size(), newest.chunk_max_elements);
   return absl::OkStatus();
 }
 
-absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const RoundBook& rounds,
+absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const JobRounds& rounds,
                                           PolicyPublisher& publisher) const {
   const PolicyVersion oldest = rounds.OldestPolicy();
   for (const PolicyRecord& record : state_.policies) {

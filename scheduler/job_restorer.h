@@ -17,8 +17,8 @@
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/policy_publisher.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_registrar.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/state/recovered_state.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
@@ -49,10 +49,10 @@ class JobRestorer {
   // Returns the record that is due of the job's settings under `overlay`; empty when there is none.
   std::optional<SettingsRecord> NewSettings(const OverlayConfig& overlay) const;
   // Takes the keys, and binds rounds to the newest policy from now on. DATA_LOSS names a key that cannot be.
-  absl::Status RestoreKeys(KeyRegistrar& keys, RoundBook& rounds) const;
+  absl::Status RestoreKeys(KeyRegistrar& keys, JobRounds& rounds) const;
   // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of
   // `believed`.
-  absl::Status RestorePolicies(const NetworkView& believed, const RoundBook& rounds, PolicyPublisher& publisher) const;
+  absl::Status RestorePolicies(const NetworkView& believed, const JobRounds& rounds, PolicyPublisher& publisher) const;
   // Expects the members of the running job back.
   void RestoreMembers(JobMembers& members) const;
 

@@ -66,7 +66,7 @@ class JobRestorerTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyRegistrar keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   PolicyPublisher publisher_;
   NetworkView believed_;
   RecoveredState state_;

@@ -54,7 +54,7 @@ bool HasPushed(const NodeReport* report, KeyId key, Round round) {
 
 }  // namespace
 
-OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membership& members,
+OpenRound LookAt(KeyId key, Round round, const JobRounds& rounds, const Membership& members,
                  const NodeReports& reports) {
   OpenRound open{key, round, {}, {}};
   if (round < rounds.FirstOpen(key)) return open;
@@ -71,7 +71,7 @@ OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membersh
   return open;
 }
 
-std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& rounds, const Membership& members,
+std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const JobRounds& rounds, const Membership& members,
                                        const NodeReports& reports) {
   std::optional<std::pair<Round, KeyId>> oldest;
   for (const auto& [of, round] : CollectPushed(members, reports)) {

@@ -9,8 +9,8 @@
 #include "core/ids.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 
 namespace banyan {
 
@@ -23,12 +23,12 @@ struct OpenRound {
 
 // Looks at one round of a key that exists; nobody is named when it is closed. Nodes that abstain, as they have no
 // worker or one that came later and is not in step, are not awaited.
-OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membership& members,
+OpenRound LookAt(KeyId key, Round round, const JobRounds& rounds, const Membership& members,
                  const NodeReports& reports);
 
 // Returns the oldest round that is open and that some member has pushed, of several keys' the first key's; empty
 // without one. What nodes have pushed is as old as their last reports.
-std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& rounds, const Membership& members,
+std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const JobRounds& rounds, const Membership& members,
                                        const NodeReports& reports);
 
 }  // namespace banyan

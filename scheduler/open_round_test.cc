@@ -36,7 +36,7 @@ class OpenRoundTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   NodeReports reports_;
 };
 

@@ -19,8 +19,8 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 
 namespace banyan {
 
@@ -67,7 +67,7 @@ class PushOrder {
     const Membership* membership;
     const NodeReports* reports;
     const KeyTable* keys;
-    const RoundBook* rounds;
+    const JobRounds* rounds;
   };
   // Nodes that wait for one another count once nothing was closed for so long.
   static constexpr absl::Duration kStandstill = absl::Seconds(1);

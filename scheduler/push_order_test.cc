@@ -36,7 +36,7 @@ class PushOrderTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   NodeReports reports_;
   PushOrder order_{{&mesh_.members.table(), &reports_, &keys_, &rounds_}};
   Timestamp now_;

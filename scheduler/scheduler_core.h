@@ -5,7 +5,7 @@
 //   JobState        the phase of the job
 //   JobMembers      who belongs to it
 //   EpochChanger    how that changes while it runs
-//   KeyRegistrar    its keys; RoundBook: which policy governs which round; JobBarriers
+//   KeyRegistrar    its keys; JobRounds: which policy governs which round; JobBarriers
 //   PolicyControl   when to plan, and which policy to use
 //   PrecisionControl  how rounds travel: full precision or votes
 //   TraceControl     the rounds that somebody wants to look into
@@ -47,9 +47,9 @@
 #include "scheduler/push_order.h"
 #include "scheduler/rounds/job_barriers.h"
 #include "scheduler/rounds/job_quorum.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/round_announcer.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/state/state_log.h"
@@ -284,7 +284,7 @@ class SchedulerCore : public Protocol {
   JobMembers members_;
   NodeReports reports_;
   KeyRegistrar keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   JobQuorum quorum_;
   PushOrder order_;
   RoundAnnouncer announcer_;

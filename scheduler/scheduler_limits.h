@@ -35,7 +35,7 @@ inline constexpr size_t kMaxHeldBytes = size_t{1} << 30;
 // A record that is not durable after this time is told of: the storage is slow or stands.
 inline constexpr absl::Duration kStorageStandsAfter = absl::Seconds(3);
 // The policies that govern open rounds. At the limit no other one is made until rounds have closed. It lies below what
-// nodes keep (PolicyBook::kMostPolicies): they hear of a new policy before they hear that older ones are retired.
+// nodes keep (PolicyTable::kMostPolicies): they hear of a new policy before they hear that older ones are retired.
 inline constexpr size_t kMostLivePolicies = 48;
 // A longer name of a reconfiguration's file is cut.
 inline constexpr size_t kMaxFileNameBytes = 256;

@@ -18,8 +18,8 @@
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/precision/precision_control.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "topology/inference/shared_ways.h"
 #include "topology/inference/sharing_inference.h"
 #include "topology/network_view.h"
@@ -46,7 +46,7 @@ struct StatusSources {
   const NodeReports& reports;
   const LinkTable& links;
   const KeyTable& keys;
-  const RoundBook& rounds;
+  const JobRounds& rounds;
   const PublishedPolicies& policies;
   uint64_t policies_taken_back = 0;
   std::string epoch_reason;               // why the last change of membership was

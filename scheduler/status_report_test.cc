@@ -93,7 +93,7 @@ class StatusReportTest : public ::testing::Test {
   NodeReports reports_;
   LinkTable links_{NetworkView()};
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   PublishedPolicies policies_;
   std::string reason_;
   std::string waits_for_;

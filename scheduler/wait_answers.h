@@ -11,8 +11,8 @@
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/open_round.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -25,7 +25,7 @@ class WaitAnswers {
     const Membership& membership;
     const NodeReports& reports;
     const KeyTable& keys;
-    const RoundBook& rounds;
+    const JobRounds& rounds;
     bool is_running = false;
     std::string change;                        // for what a change of membership waits; empty when none is under way
     std::string transfer;                      // who fetches the training state, and what it waits for; empty: nobody

@@ -32,7 +32,7 @@ class WaitAnswersTest : public testing::Test {
 
   MeshJob mesh_{3};
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   NodeReports reports_;
   std::string change_;
   std::string transfer_;

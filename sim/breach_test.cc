@@ -123,8 +123,8 @@ TEST(BreachTest, TellingAWorkerOfARoundThatItsCallAnswersFor) {
     const auto* complete = std::get_if<CompleteRequest>(action);
     const bool chosen = complete != nullptr && complete->key != KeyId() && complete->round > Round(1);
     if (!chosen) return true;
-    const TellRoundComplete told{WorkerId(0), complete->key, complete->round};
-    *action = Action(std::in_place_type<TellRoundComplete>, told);
+    const NotifyRoundComplete told{WorkerId(0), complete->key, complete->round};
+    *action = Action(std::in_place_type<NotifyRoundComplete>, told);
     return true;
   };
   EXPECT_NE(RunWith(kVillain, tampering).find("told of the end of round 2"), std::string::npos);

@@ -56,7 +56,7 @@ class WorkerCrew : public WorkerPort {
 
   void OnWriteResult(const WriteResult& write) override { WhoAsked(write.request)->OnWriteResult(write); }
   void OnComplete(const CompleteRequest& completion) override { WhoAsked(completion.request)->OnComplete(completion); }
-  void OnRoundComplete(const TellRoundComplete& told) override {
+  void OnRoundComplete(const NotifyRoundComplete& told) override {
     current(told.worker)->OnRoundComplete(told.key, told.round);
   }
   void OnAsked(const StateTask& task) override;

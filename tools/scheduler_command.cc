@@ -39,7 +39,7 @@
 #include "tools/flags/shared_flags.h"
 #include "tools/page/job_page.h"
 #include "tools/page/operator_routes.h"
-#include "tools/page/order_desk.h"
+#include "tools/page/order_queue.h"
 #include "tools/page/scheduler_tap.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_network.h"
@@ -274,9 +274,9 @@ std::string RunningOverlay(const StoredRecords& stored, const OverlayConfig& ove
 absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StatePlace& place, const StopSignals& signals,
                    OverlayConfig overlay, const LogFunction& log) {
   const std::string http = overlay.scheduler.http;
-  const auto desk = std::make_shared<OrderDesk>([&host] { host.Wake(); });
+  const auto requests = std::make_shared<OrderQueue>([&host] { host.Wake(); });
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
-  desk->SetOverlay(RunningOverlay(options.stored, overlay, flags.overlay_text));
+  requests->SetOverlay(RunningOverlay(options.stored, overlay, flags.overlay_text));
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
   options.storage = place.Describe(overlay);
@@ -286,10 +286,10 @@ absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StateP
   options.precision = *std::move(precision);
   std::optional<RunReport> report;
   if (options.precision.has_value()) report.emplace(flags.report, place, log);
-  SchedulerTap::Options tap{.desk = desk};
+  SchedulerTap::Options tap{.requests = requests};
   std::unique_ptr<JobPage> page;
   if (!http.empty()) {
-    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.access, desk);
+    absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(http, log, flags.access, requests);
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }

@@ -31,7 +31,7 @@ bool IsOwnUserNamespace(int other) {
 absl::Status Enter(const WanClient& client, const std::string& node) {
   const absl::StatusOr<FileDescriptor> network = client.OpenNamespace(node);
   if (!network.ok()) return network.status();
-  const ParentDeathKeeper keeper;
+  const ParentDeathSignalGuard keeper;
   if (const absl::Status entered = EnterUserNamespace(client); !entered.ok()) return entered;
   if (setns(network->get(), CLONE_NEWNET) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot enter node ", node, "; run it as the user who started it"));

@@ -222,9 +222,9 @@ absl::Status WriteFile(const char* path, const std::string& text) {
 
 }  // namespace
 
-ParentDeathKeeper::ParentDeathKeeper() : parent_(getppid()) { prctl(PR_GET_PDEATHSIG, &signal_); }
+ParentDeathSignalGuard::ParentDeathSignalGuard() : parent_(getppid()) { prctl(PR_GET_PDEATHSIG, &signal_); }
 
-ParentDeathKeeper::~ParentDeathKeeper() {
+ParentDeathSignalGuard::~ParentDeathSignalGuard() {
   if (signal_ == 0) return;
   prctl(PR_SET_PDEATHSIG, signal_);
   // The parent may have ended before the line above.
@@ -235,7 +235,7 @@ absl::Status GainNamespaceRights() {
   if (MayMakeNetworkNamespaces()) return absl::OkStatus();
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  const ParentDeathKeeper keeper;
+  const ParentDeathSignalGuard keeper;
   if (unshare(CLONE_NEWUSER) != 0) return Denied("cannot make a user namespace", errno);
   if (const absl::Status status = WriteFile("/proc/self/setgroups", "deny"); !status.ok()) return status;
   if (const absl::Status status = WriteFile("/proc/self/uid_map", absl::StrCat("0 ", user, " 1")); !status.ok()) {

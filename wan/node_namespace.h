@@ -46,12 +46,12 @@ std::string WanAddressText(size_t position);
 // Keeps a promise of the kernel's that a process loses when it changes its user namespace: the signal that it gets when
 // its parent ends (PR_SET_PDEATHSIG). It is restored when the object goes. Thread-compatible; for the thread that
 // makes it.
-class ParentDeathKeeper {
+class ParentDeathSignalGuard {
  public:
-  ParentDeathKeeper();
-  ParentDeathKeeper(const ParentDeathKeeper&) = delete;
-  ParentDeathKeeper& operator=(const ParentDeathKeeper&) = delete;
-  ~ParentDeathKeeper();
+  ParentDeathSignalGuard();
+  ParentDeathSignalGuard(const ParentDeathSignalGuard&) = delete;
+  ParentDeathSignalGuard& operator=(const ParentDeathSignalGuard&) = delete;
+  ~ParentDeathSignalGuard();
 
  private:
   const pid_t parent_;

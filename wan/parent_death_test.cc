@@ -16,7 +16,7 @@ int ParentDeathSignal() {
 TEST(ParentDeathTest, RestoresWhatTheKernelForgets) {
   ASSERT_EQ(prctl(PR_SET_PDEATHSIG, SIGUSR1), 0);
   {
-    const ParentDeathKeeper keeper;
+    const ParentDeathSignalGuard keeper;
     prctl(PR_SET_PDEATHSIG, 0);
   }
   EXPECT_EQ(ParentDeathSignal(), SIGUSR1);
@@ -24,7 +24,7 @@ TEST(ParentDeathTest, RestoresWhatTheKernelForgets) {
 
 TEST(ParentDeathTest, MakesNoPromiseThatWasNotThere) {
   ASSERT_EQ(prctl(PR_SET_PDEATHSIG, 0), 0);
-  { const ParentDeathKeeper keeper; }
+  { const ParentDeathSignalGuard keeper; }
   EXPECT_EQ(ParentDeathSignal(), 0);
 }
 

@@ -18,7 +18,7 @@ uint64_t CombineHashes(uint64_t so_far, uint64_t next) {
 
 }  // namespace
 
-BroadcastHalf::BroadcastHalf(KeyId key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
+BroadcastHalf::BroadcastHalf(KeyId key, Round round, const PolicyTable::Binding& binding, TensorMemory* memory,
                              ComputationTable* computations, Owner* owner)
     : key_(key),
       round_(round),

@@ -16,7 +16,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "node/computation_table.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
@@ -41,7 +41,7 @@ class BroadcastHalf {
   using Sink = std::function<void(int64_t first_element, const Buffer& values)>;
 
   // `memory` is the tensor's. The pointers outlive this; `binding` governs the round.
-  BroadcastHalf(KeyId key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
+  BroadcastHalf(KeyId key, Round round, const PolicyTable::Binding& binding, TensorMemory* memory,
                 ComputationTable* computations, Owner* owner);
 
   // Holds the chunk's one result, which its root made in the epoch `made_in`, and reads it. REQUIRES: `chunk` exists

@@ -37,7 +37,7 @@ class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
   void StartRound() {
     auto chunks = ChunkAssignment::Create({1.0}, 2);
     ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, 3).ok());
-    const PolicyBook::Binding binding{nullptr, std::make_shared<ChunkAssignment>(*chunks), Attempt(1)};
+    const PolicyTable::Binding binding{nullptr, std::make_shared<ChunkAssignment>(*chunks), Attempt(1)};
     BroadcastHalf::Owner* const owner = this;
     half_.emplace(kKey, kRound, binding, memory_.get(), &computations_, owner);
   }

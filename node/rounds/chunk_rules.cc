@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 
 namespace banyan {
 namespace {
@@ -22,7 +22,7 @@ ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, con
   message.tree = state.attempt->TreeOf(chunk);
   message.kind = kind;
   message.source_incarnation = source.incarnation;
-  message.route.path = PolicyBook::PathTo(slice, source.node, destination);
+  message.route.path = PolicyTable::PathTo(slice, source.node, destination);
   message.weight = encoded.weight();
   message.priority = state.contribution.has_value() ? state.contribution->priority : 0;
   message.elements = state.attempt->RangeOf(chunk).elements;

@@ -17,8 +17,8 @@ constexpr size_t kMostDeniedRounds = 1024;
 
 // The scheduler tells all nodes of a key, and of an epoch's plan, at once. A node without the scheduler fails before
 // this.
-EarlyChunks::EarlyChunks(const JobConfig& config, const PolicyBook* book)
-    : book_(book),
+EarlyChunks::EarlyChunks(const JobConfig& config, const PolicyTable* policy_table)
+    : policy_table_(policy_table),
       chunk_max_elements_(config.chunk_max_elements),
       unknown_for_(2 * config.scheduler_lost_after),
       has_fixed_bound_(config.early_bytes > 0),
@@ -36,7 +36,9 @@ PeerNetwork::Verdict EarlyChunks::Keep(StepContext& step, Epoch planned, ChunkMe
   const std::pair<KeyId, Round> round{message.id.key, message.id.round};
   if (!store_.HasRoomFor(message, payload)) {
     const Timestamp before = step.now + -unknown_for_;
-    const auto is_known = [&](const ChunkId& id) { return id.epoch <= planned && book_->FindKey(id.key) != nullptr; };
+    const auto is_known = [&](const ChunkId& id) {
+      return id.epoch <= planned && policy_table_->FindKey(id.key) != nullptr;
+    };
     const size_t dropped = store_.DropUnknown(is_known, before);
     if (dropped > 0) step.rejections.Reject("early chunk", "of a key or an epoch that never came", step.actions);
   }
@@ -49,7 +51,7 @@ bool EarlyChunks::TakeDenied(KeyId key) {
   bool has_any = false;
   for (auto next = denied_.lower_bound({key, Round(0)}); next != denied_.end() && next->first == key;) {
     const auto denied = next++;
-    if (!book_->FindBinding(key, denied->second).has_value()) continue;
+    if (!policy_table_->FindBinding(key, denied->second).has_value()) continue;
     denied_.erase(denied);
     has_any = true;
   }

@@ -18,7 +18,7 @@
 
 #include "node/early_store.h"
 #include "node/peers/peer_network.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
 
@@ -26,8 +26,8 @@ namespace banyan {
 
 class EarlyChunks {
  public:
-  // `book` outlives this.
-  EarlyChunks(const JobConfig& config, const PolicyBook* book);
+  // `policy_table` outlives this.
+  EarlyChunks(const JobConfig& config, const PolicyTable* policy_table);
 
   // Makes room for a tensor of so many bytes.
   void Grow(int64_t grown_bytes);
@@ -45,7 +45,7 @@ class EarlyChunks {
   int64_t size_bytes() const { return store_.size_bytes(); }
 
  private:
-  const PolicyBook* book_;
+  const PolicyTable* policy_table_;
   int64_t chunk_max_elements_;
   absl::Duration unknown_for_;  // after so long no key and no epoch comes any more
   bool has_fixed_bound_;

@@ -21,7 +21,7 @@
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "core/ids.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/broadcast_half.h"
 #include "node/rounds/next_residuals.h"
 #include "node/rounds/reduce_half.h"
@@ -126,7 +126,7 @@ struct ChunkResult {
 };
 
 struct RoundState {
-  std::optional<PolicyBook::Binding> binding;
+  std::optional<PolicyTable::Binding> binding;
   std::optional<Contribution> contribution;
   std::optional<RoundKind> kind;  // as the first to speak of it had it, and not to abstain
   NodeId kind_said_by;            // the first to speak of it

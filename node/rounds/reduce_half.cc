@@ -11,7 +11,7 @@
 
 namespace banyan {
 
-ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
+ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyTable::Binding& binding, TensorMemory* memory,
                        Tools tools)
     : id_{key->key, round, binding.slice->epoch, binding.attempt},
       key_(key),

@@ -25,7 +25,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "node/computation_table.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/next_residuals.h"
@@ -99,7 +99,7 @@ class ReduceHalf {
   enum class State : uint8_t { kCollecting, kAdding, kEncoding, kFinishing, kPassedUp, kDone };
 
   // `key` and `memory` are the tensor's and outlive this; `binding` governs the round and has the attempt's number.
-  ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory, Tools tools);
+  ReduceHalf(const KeySlice* key, Round round, const PolicyTable::Binding& binding, TensorMemory* memory, Tools tools);
   ReduceHalf(const ReduceHalf&) = delete;
   ReduceHalf& operator=(const ReduceHalf&) = delete;
   ~ReduceHalf();

@@ -58,8 +58,8 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     JobConfig config;
     auto chunks = ChunkAssignment::Create({1.0}, 2);
     ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, key_.elements).ok());
-    const PolicyBook::Binding binding{std::make_shared<PolicySlice>(plan_.Slice(self_, config)),
-                                      std::make_shared<ChunkAssignment>(*chunks), Attempt(attempt)};
+    const PolicyTable::Binding binding{std::make_shared<PolicySlice>(plan_.Slice(self_, config)),
+                                       std::make_shared<ChunkAssignment>(*chunks), Attempt(attempt)};
     attempt_ = Attempt(attempt);
     half_.reset();
     half_.emplace(&key_, kRound, binding, memory_.get(),

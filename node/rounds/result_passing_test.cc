@@ -23,8 +23,8 @@ class ResultPassingTest : public ::testing::Test {
   void Start(uint32_t self) {
     auto chunks = ChunkAssignment::Create({1.0}, 4);
     ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, 3).ok());
-    const PolicyBook::Binding binding{std::make_shared<PolicySlice>(TestPlan::Chain(3).Slice(self, JobConfig())),
-                                      std::make_shared<ChunkAssignment>(*chunks), Attempt(1)};
+    const PolicyTable::Binding binding{std::make_shared<PolicySlice>(TestPlan::Chain(3).Slice(self, JobConfig())),
+                                       std::make_shared<ChunkAssignment>(*chunks), Attempt(1)};
     ReduceHalf::Tools tools;
     tools.self = NodeId(self);
     tools.waiting_bytes = &waiting_bytes_;

@@ -31,19 +31,19 @@ constexpr size_t kMostLongRefused = 1024;
 
 }  // namespace
 
-RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book,
+RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyTable* policy_table,
                          PeerNetwork* network, ComputationTable* computations, Listener* listener, RoundScript* script)
     : self_(self),
       source_{self, incarnation},
       config_(config),
-      book_(book),
+      policy_table_(policy_table),
       network_(network),
       computations_(computations),
       listener_(listener),
       rules_(self, config.workers, config.aggregation.quorum > 0),
       routes_(config.low_bit),
       encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink(), script),
-      early_(config, book),
+      early_(config, policy_table),
       silent_(config.heartbeat),
       script_(script) {
   // An optimizer's step, or a residual, works on what the step before left; late workers get sums of results in order.
@@ -55,7 +55,7 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
 KeyState& RoundEngine::KeyOf(KeyId key) {
   auto known = keys_.find(key);
   if (known != keys_.end()) return known->second;
-  const KeySlice& row = *book_->FindKey(key);
+  const KeySlice& row = *policy_table_->FindKey(key);
   early_.Grow(row.elements * SizeOf(row.type));
   TensorMemory memory(config_.aggregation, row.elements, row.type);
   return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
@@ -117,7 +117,7 @@ void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key
 }
 
 RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
-  std::optional<PolicyBook::Binding> binding = book_->FindBinding(key, round);
+  std::optional<PolicyTable::Binding> binding = policy_table_->FindBinding(key, round);
   if (!binding.has_value()) {
     listener_->OnPolicyWanted(step, key, round);
     return nullptr;
@@ -136,7 +136,7 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   OpenVotes* const votes = routes_.LeavesResiduals() ? &state.votes : nullptr;
   const ReduceHalf::Tools tools{self_,           how.op, &encodings_,     computations_,   &state.residuals,
                                 &waiting_bytes_, this,   how.fixed_order, routes_.votes(), votes};
-  state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
+  state.attempt.emplace(policy_table_->FindKey(key), round, *binding, &of_key.memory, tools);
   state.passing.emplace(&*state.attempt);
   BroadcastHalf::Owner* const owner = this;
   if (state.results.has_value()) {
@@ -178,7 +178,7 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   const std::vector<Buffer> parts = is_silent ? std::vector<Buffer>() : own.Parts();
-  const PolicyBook::Binding& binding = *state.binding;
+  const PolicyTable::Binding& binding = *state.binding;
   const uint32_t chunks = state.attempt->chunks();
   const ChunkId first{binding.slice->epoch, binding.attempt, round, key, ChunkIndex(0), Half::kReduce};
   state.attempt->CountOwn(step, own.kind, parts, is_silent ? 0 : own.weight);
@@ -227,7 +227,7 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
     ++stale_chunks_;
     return Verdict::kTaken;
   }
-  if (message.id.epoch > planned_ || book_->FindKey(key) == nullptr) {
+  if (message.id.epoch > planned_ || policy_table_->FindKey(key) == nullptr) {
     return early_.Keep(step, planned_, std::move(message), std::move(payload));
   }
   const KeyRounds& rounds = KeyOf(key).rounds;
@@ -248,7 +248,7 @@ Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload 
   }
   std::string fault = rules_.FaultOf(message, *state);
   const auto route = [&] { return state->binding->RouteOf(key, message.id.chunk); };
-  if (fault.empty()) fault = routes_.FaultOf(message, route(), book_->FindKey(key)->type);
+  if (fault.empty()) fault = routes_.FaultOf(message, route(), policy_table_->FindKey(key)->type);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
   if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
   const bool is_more = !was_kept && state->attempt->WouldWait(message.id.chunk, message.route.source());
@@ -410,7 +410,7 @@ void RoundEngine::OnReturned(StepContext& step, KeyId key, Round round, absl::Fu
 void RoundEngine::BeginEpoch(Epoch epoch) {
   epoch_ = epoch;
   refused_.clear();
-  book_->DropBindings();
+  policy_table_->DropBindings();
   for (auto& [key, of_key] : keys_) {
     for (auto& [round, state] : of_key.rounds.all()) state.DropAttempt();
   }
@@ -424,7 +424,7 @@ void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan, bool is_fres
   epoch_ = planned_ = plan.epoch;
   std::vector<KeyId> keys;
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
-    book_->ForEachKey({frontier.first_key, frontier.last_key}, [&](KeyId key) {
+    policy_table_->ForEachKey({frontier.first_key, frontier.last_key}, [&](KeyId key) {
       if (frontier.first_open == Round(0) && !keys_.contains(key)) return;
       KeyOf(key).rounds.Rebase(frontier.first_open);
       if (is_fresh && frontier.first_open > Round(0)) replicas_.Lack(key);
@@ -432,10 +432,10 @@ void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan, bool is_fres
   }
   for (auto& [key, of_key] : keys_) {
     for (auto& [round, state] : of_key.rounds.all()) {
-      if (book_->FindBinding(key, round).has_value()) Bound(step, key, round);
+      if (policy_table_->FindBinding(key, round).has_value()) Bound(step, key, round);
     }
   }
-  for (const auto& [key, row] : book_->keys()) keys.push_back(key);
+  for (const auto& [key, row] : policy_table_->keys()) keys.push_back(key);
   OnBookChanged(step, keys);
 }
 
@@ -491,10 +491,10 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
   network_->DropRound(key, round);
-  if (book_->FindKey(key) == nullptr) return;
+  if (policy_table_->FindKey(key) == nullptr) return;
   KeyRounds& rounds = KeyOf(key).rounds;
   const std::optional<Round> last_closed = rounds.IsComplete(round) ? rounds.Close(round) : rounds.Skip(round);
-  if (last_closed.has_value()) book_->Forget(key, *last_closed);
+  if (last_closed.has_value()) policy_table_->Forget(key, *last_closed);
   rounds.DropOld();
   TryOpen(step, key);
 }
@@ -512,7 +512,7 @@ void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink
 }
 
 void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) {
-  const KeySlice& row = *book_->FindKey(key);
+  const KeySlice& row = *policy_table_->FindKey(key);
   TensorMemory& memory = KeyOf(key).memory;
   BANYAN_CHECK(weights.elements() == row.elements);
   if (memory.has_optimizer() || !encodings_.Prunes(row)) return;
@@ -557,7 +557,8 @@ void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk
       MakeChunkMessage(source_, parent, state, state.attempt->kind(), id.key, id.round, chunk, Half::kReduce, sum);
   message.result_ratio = result_ratio;
   message.cuts = state.attempt->CutsOf(chunk);
-  if (CanBeCut(message) && encodings_.KeepsResidual(*book_->FindKey(id.key))) state.sent.Keep(chunk, id.epoch, sum);
+  if (CanBeCut(message) && encodings_.KeepsResidual(*policy_table_->FindKey(id.key)))
+    state.sent.Keep(chunk, id.epoch, sum);
   Payload payload = sum.encoded().payload;
   if (script_ != nullptr) CutLast(script_->CutOf({id.key, id.round, chunk, Half::kReduce}), message, payload);
   Send(step, std::move(message), std::move(payload));

@@ -31,7 +31,7 @@
 #include "node/computation_table.h"
 #include "node/early_store.h"
 #include "node/peers/peer_network.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/broadcast_half.h"
 #include "node/rounds/chunk_rules.h"
 #include "node/rounds/early_chunks.h"
@@ -99,20 +99,20 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   };
 
   // The pointers outlive this; `script` may be null.
-  RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book, PeerNetwork* network,
-              ComputationTable* computations, Listener* listener, RoundScript* script);
+  RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyTable* policy_table,
+              PeerNetwork* network, ComputationTable* computations, Listener* listener, RoundScript* script);
   RoundEngine(const RoundEngine&) = delete;
   RoundEngine& operator=(const RoundEngine&) = delete;
 
   // Puts this node's contribution into a round; into one that is over for all members, nothing. REQUIRES: the key is in
-  // the book and its round has no contribution yet.
+  // the policy table and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
   // Takes the initial values of a worker that has come after this node abstained from round 0. The job must not begin
   // from nothing: they are its values if nobody else has any.
   void OfferValues(StepContext& step, KeyId key, Buffer values);
   // Contributes an abstention to each round of the key from `from` on and before `before`, as soon as there is room for
-  // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the book and
-  // these rounds have no contribution yet.
+  // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the policy table
+  // and these rounds have no contribution yet.
   void Abstain(StepContext& step, KeyId key, Round from, Round before = Abstention::kNoLimit);
   // Limits that to rounds before `before`. What this node has abstained from beyond is taken back: attempts under way
   // go on with it, and those of the next epoch wait for a contribution, or until it is restored.
@@ -139,12 +139,12 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void BeginFirstEpoch(Epoch epoch) { epoch_ = planned_ = epoch; }
   // The former epoch is over: drops all attempts. What this node has put in and what it holds of results stays.
   void BeginEpoch(Epoch epoch);
-  // Goes on as the plan of the epoch says, whose bindings are in the book. A node that `is_fresh` has joined with it,
-  // and lacks the replicas of what has been trained.
+  // Goes on as the plan of the epoch says, whose bindings are in the policy table. A node that `is_fresh` has joined
+  // with it, and lacks the replicas of what has been trained.
   void UsePlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
   // Returns how far this node is with each key for which `counts` is true.
   std::vector<EpochReport::Progress> Progress(absl::FunctionRef<bool(KeyId)> counts) const {
-    return ProgressOf(keys_, book_->keys(), counts);
+    return ProgressOf(keys_, policy_table_->keys(), counts);
   }
   // Returns whether all rounds of the key up to this one are complete here.
   bool HasCompleted(KeyId key, Round round) const {
@@ -176,13 +176,13 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
     return TakeChunk(step, std::move(message), std::move(payload), /*was_kept=*/false);
   }
-  // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
-  // chunks up. Looks at no other key: a model may have many.
+  // Rows or bindings of these `keys`, which are in the policy table, are new: opens what waited for them and takes
+  // their early chunks up. Looks at no other key: a model may have many.
   void OnBookChanged(StepContext& step, const std::vector<KeyId>& keys);
   // Every member holds the round's result. The scheduler says so of the last rounds; of others later results do.
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
   // Takes the key's weights as they are now, by which gradients are pruned from here on; forgets them where nothing is
-  // pruned, or where the node has them itself. REQUIRES: the key is in the book, with as many elements.
+  // pruned, or where the node has them itself. REQUIRES: the key is in the policy table, with as many elements.
   void RegisterWeights(StepContext& step, KeyId key, Buffer weights);
   // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
   void Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const;
@@ -255,7 +255,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void OnReturned(StepContext& step, KeyId key, Round round, absl::FunctionRef<void(TensorMemory&)> add);
   // Completes a round once all of its result was read and all that it lacks of this node's part has come back.
   void CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state);
-  // REQUIRES: the key is in the book.
+  // REQUIRES: the key is in the policy table.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
   // Binds the round when its policy is known; null otherwise.
@@ -297,7 +297,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   NodeId self_;
   ChunkSource source_;
   JobConfig config_;
-  PolicyBook* book_;
+  PolicyTable* policy_table_;
   PeerNetwork* network_;
   ComputationTable* computations_;
   Listener* listener_;

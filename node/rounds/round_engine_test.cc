@@ -480,9 +480,9 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   LoneRoundEngineTest() {
     PolicySlice slice = TestPlan::Star(1).Slice(1, config_);
     slice.version = PolicyVersion(3);
-    EXPECT_TRUE(book_.AddKeys({{kKey, "w", 3}}).ok());
-    EXPECT_TRUE(book_.AddSlice(slice).ok());
-    EXPECT_TRUE(book_.AddBinding({kKey, Round(0), Round(9), PolicyVersion(3), Attempt(1)}).ok());
+    EXPECT_TRUE(policy_table_.AddKeys({{kKey, "w", 3}}).ok());
+    EXPECT_TRUE(policy_table_.AddSlice(slice).ok());
+    EXPECT_TRUE(policy_table_.AddBinding({kKey, Round(0), Round(9), PolicyVersion(3), Attempt(1)}).ok());
   }
   // Runs what was started before; what that starts waits for the next call.
   void RunComputations() {
@@ -504,11 +504,11 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   void OnRoundBroken(StepContext&, KeyId, Round, NodeId, const std::string&) override { FAIL(); }
 
   JobConfig config_;
-  PolicyBook book_;
+  PolicyTable policy_table_;
   ComputationTable computations_;
   RoundRecorder recorder_;
   PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this, &recorder_};
-  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this, nullptr};
+  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &policy_table_, &network_, &computations_, this, nullptr};
   Actions actions_;
   RejectionLog rejections_;
   StepContext step_{Timestamp(), actions_, rejections_};
@@ -528,9 +528,9 @@ TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
 }
 
 TEST_F(LoneRoundEngineTest, LooksAtNoOtherKeysThanThoseThatChanged) {
-  ASSERT_TRUE(book_.AddKeys({{KeyId(2), "v", 3}}).ok());
+  ASSERT_TRUE(policy_table_.AddKeys({{KeyId(2), "v", 3}}).ok());
   engine_.Contribute(step_, KeyId(2), Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
-  ASSERT_TRUE(book_.AddBinding({KeyId(2), Round(0), Round(0), PolicyVersion(3), Attempt(1)}).ok());
+  ASSERT_TRUE(policy_table_.AddBinding({KeyId(2), Round(0), Round(0), PolicyVersion(3), Attempt(1)}).ok());
   engine_.OnBookChanged(step_, {kKey});
   EXPECT_TRUE(actions_.empty());
   engine_.OnBookChanged(step_, {kKey, KeyId(2)});

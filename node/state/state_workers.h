@@ -1,4 +1,4 @@
-// What those that give and fetch training states need of their node's workers. Implemented by WorkerDesk.
+// What those that give and fetch training states need of their node's workers. Implemented by LocalWorkers.
 #ifndef BANYAN_NODE_STATE_STATE_WORKERS_H_
 #define BANYAN_NODE_STATE_STATE_WORKERS_H_
 

@@ -159,12 +159,12 @@ void TestCluster::Carry(uint32_t from, Action action) {
                           // Each call is answered exactly once.
                           BANYAN_CHECK(completions_.emplace(complete.request, complete).second);
                         },
-                        [&](TellRoundComplete& told) { told_complete_[from].push_back(told); },
-                        [&](TellJobEnded& told) {
+                        [&](NotifyRoundComplete& told) { told_complete_[from].push_back(told); },
+                        [&](NotifyJobEnded& told) {
                           // Once, before the calls that this ends are answered.
                           BANYAN_CHECK(job_ends_.emplace(from, told.reason).second);
                         },
-                        [&](AskWorker&) {}, [&](Admit&) {}, [&](TellMembers&) {}, [&](PersistRecord&) {},
+                        [&](AskWorker&) {}, [&](Admit&) {}, [&](NotifyMembers&) {}, [&](PersistRecord&) {},
                         [&](LogLine& line) { logs_.push_back(std::move(line)); },
                         [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
              action);

@@ -66,7 +66,7 @@ class TestCluster {
   const std::vector<float>& Result(RequestId request) { return results_[request]; }
 
   // What the node has told its workers of rounds that no call of theirs waits for, oldest first.
-  const std::vector<TellRoundComplete>& ToldComplete(uint32_t node) { return told_complete_[node]; }
+  const std::vector<NotifyRoundComplete>& ToldComplete(uint32_t node) { return told_complete_[node]; }
   // The end of the job, by the nodes that have told their workers of it.
   const std::map<uint32_t, absl::Status>& job_ends() const { return job_ends_; }
 
@@ -139,7 +139,7 @@ class TestCluster {
   std::map<RequestId, CompleteRequest> completions_;
   std::map<RequestId, std::vector<float>> results_;
   std::map<RequestId, std::vector<WriteResult>> writes_;
-  std::map<uint32_t, std::vector<TellRoundComplete>> told_complete_;
+  std::map<uint32_t, std::vector<NotifyRoundComplete>> told_complete_;
   std::map<uint32_t, absl::Status> job_ends_;
   std::map<uint32_t, absl::Status> stopped_;
   std::vector<LogLine> logs_;

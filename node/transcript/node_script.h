@@ -12,7 +12,7 @@
 #include "node/rounds/round_engine.h"
 #include "node/rounds/round_script.h"
 #include "node/step_context.h"
-#include "node/workers/worker_desk.h"
+#include "node/workers/local_workers.h"
 #include "proto/scheduler_messages.h"
 #include "proto/transcript/transcript_entry.h"
 #include "protocol/worker_call.h"
@@ -46,7 +46,7 @@ class NodeScript : public RoundScript {
   virtual void OnKeys(const KeysAssigned& assigned) = 0;
   // An epoch begins.
   virtual void OnEpoch(Epoch epoch) = 0;
-  // A worker calls. True when the script has taken the call, and hands it to the desk when it is time.
+  // A worker calls. True when the script has taken the call, and hands it to the local workers when it is time.
   virtual bool TakeCall(WorkerCall& call) = 0;
   // Returns the calls that it has taken and not handed on: the job has failed.
   virtual std::vector<WorkerCall> ReturnCalls() { return {}; }
@@ -55,7 +55,7 @@ class NodeScript : public RoundScript {
   // All of the round's result is there.
   virtual void OnComplete(KeyId key, Round round, uint64_t hash) = 0;
   // A step of the core is about to end. Not OK when the script cannot go on. Both are null before the node has joined.
-  virtual absl::Status EndStep(StepContext& step, WorkerDesk* desk, RoundEngine* engine) = 0;
+  virtual absl::Status EndStep(StepContext& step, LocalWorkers* local_workers, RoundEngine* engine) = 0;
 };
 
 }  // namespace banyan

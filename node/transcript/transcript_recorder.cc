@@ -52,7 +52,7 @@ bool TranscriptRecorder::TakeCall(WorkerCall& call) {
   return false;
 }
 
-absl::Status TranscriptRecorder::EndStep(StepContext& step, WorkerDesk* /*desk*/, RoundEngine* /*engine*/) {
+absl::Status TranscriptRecorder::EndStep(StepContext& step, LocalWorkers* /*local_workers*/, RoundEngine* /*engine*/) {
   if (entries_.empty()) return absl::OkStatus();
   PersistRecord record{RecordId(++records_), EncodeTranscript(std::exchange(entries_, {}))};
   step.actions.emplace_back(std::in_place_type<PersistRecord>, std::move(record));

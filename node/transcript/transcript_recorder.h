@@ -34,7 +34,7 @@ class TranscriptRecorder : public NodeScript {
   void OnComplete(KeyId key, Round round, uint64_t hash) override {
     entries_.emplace_back(TranscriptComplete{key, round, hash});
   }
-  absl::Status EndStep(StepContext& step, WorkerDesk* desk, RoundEngine* engine) override;
+  absl::Status EndStep(StepContext& step, LocalWorkers* local_workers, RoundEngine* engine) override;
 
  private:
   std::vector<TranscriptEntry> entries_;  // of this step

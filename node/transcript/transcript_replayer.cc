@@ -55,9 +55,9 @@ void TranscriptReplayer::OnComplete(KeyId key, Round round, uint64_t hash) {
                                             ": the training program, its data or its seeds are others"));
 }
 
-absl::Status TranscriptReplayer::EndStep(StepContext& step, WorkerDesk* desk, RoundEngine* engine) {
-  while (desk != nullptr && error_.ok() && !is_over()) {
-    const absl::StatusOr<bool> done = Do(step, *desk, *engine);
+absl::Status TranscriptReplayer::EndStep(StepContext& step, LocalWorkers* local_workers, RoundEngine* engine) {
+  while (local_workers != nullptr && error_.ok() && !is_over()) {
+    const absl::StatusOr<bool> done = Do(step, *local_workers, *engine);
     if (!done.ok()) error_ = done.status();
     if (!done.ok() || !*done) break;
   }
@@ -65,9 +65,9 @@ absl::Status TranscriptReplayer::EndStep(StepContext& step, WorkerDesk* desk, Ro
   return error_;
 }
 
-absl::StatusOr<bool> TranscriptReplayer::Do(StepContext& step, WorkerDesk& desk, RoundEngine& engine) {
+absl::StatusOr<bool> TranscriptReplayer::Do(StepContext& step, LocalWorkers& local_workers, RoundEngine& engine) {
   const NodeTranscript::Event& next = transcript_->events[position_];
-  if (const auto* call = std::get_if<TranscriptCall>(&next)) return DoCall(step, desk, *call);
+  if (const auto* call = std::get_if<TranscriptCall>(&next)) return DoCall(step, local_workers, *call);
   // It counts as done with OnComplete.
   if (const auto* complete = std::get_if<TranscriptComplete>(&next)) {
     const size_t before = position_;
@@ -76,13 +76,14 @@ absl::StatusOr<bool> TranscriptReplayer::Do(StepContext& step, WorkerDesk& desk,
   }
   const auto& left_out = std::get<TranscriptLeftOut>(next);
   ++position_;
-  if (desk.GoOnWithoutLate(step, left_out.key, left_out.round)) return true;
+  if (local_workers.GoOnWithoutLate(step, left_out.key, left_out.round)) return true;
   return absl::DataLossError(absl::StrCat("the transcript of ", transcript_->start.node,
                                           " leaves workers out of round ", left_out.round.value(), " of ",
                                           NameOfKey(left_out.key), ", which is not the next one here"));
 }
 
-absl::StatusOr<bool> TranscriptReplayer::DoCall(StepContext& step, WorkerDesk& desk, const TranscriptCall& wanted) {
+absl::StatusOr<bool> TranscriptReplayer::DoCall(StepContext& step, LocalWorkers& local_workers,
+                                                const TranscriptCall& wanted) {
   std::deque<WorkerCall>& waiting = calls_[wanted.worker];
   if (waiting.empty()) return false;
   const TranscriptCall came = *CallEntryOf(waiting.front());
@@ -94,7 +95,7 @@ absl::StatusOr<bool> TranscriptReplayer::DoCall(StepContext& step, WorkerDesk& d
   ++position_;
   WorkerCall call = std::move(waiting.front());
   waiting.pop_front();
-  desk.OnCall(step, std::move(call));
+  local_workers.OnCall(step, std::move(call));
   return true;
 }
 

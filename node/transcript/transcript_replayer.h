@@ -36,12 +36,12 @@ class TranscriptReplayer : public NodeScript {
   std::vector<WorkerCall> ReturnCalls() override;
   void OnLeftOut(KeyId, Round) override {}
   void OnComplete(KeyId key, Round round, uint64_t hash) override;
-  absl::Status EndStep(StepContext& step, WorkerDesk* desk, RoundEngine* engine) override;
+  absl::Status EndStep(StepContext& step, LocalWorkers* local_workers, RoundEngine* engine) override;
 
  private:
   // Does the next event if it can be done now. Returns whether it was.
-  absl::StatusOr<bool> Do(StepContext& step, WorkerDesk& desk, RoundEngine& engine);
-  absl::StatusOr<bool> DoCall(StepContext& step, WorkerDesk& desk, const TranscriptCall& wanted);
+  absl::StatusOr<bool> Do(StepContext& step, LocalWorkers& local_workers, RoundEngine& engine);
+  absl::StatusOr<bool> DoCall(StepContext& step, LocalWorkers& local_workers, const TranscriptCall& wanted);
   // Not OK when workers go on where the transcript ends.
   absl::Status CheckEnd() const;
   // A call or a key, for an error.

@@ -1,5 +1,5 @@
 // Workers that fetch the training state of others before they take part in rounds: with which rounds they begin, and
-// from which ones their node abstains meanwhile. Thread-compatible; owned by WorkerDesk.
+// from which ones their node abstains meanwhile. Thread-compatible; owned by LocalWorkers.
 //
 // A worker that has come late fetches from its Init on, whether it has asked for the state or not. A worker that
 // fetches is in one of two states:

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 
 namespace banyan {
 namespace {
@@ -17,7 +17,7 @@ constexpr WorkerId kSecond(1);
 class FetchingWorkersTest : public ::testing::Test {
  protected:
   LocalKey& AddKey(uint32_t id, const std::string& name, Round first_push, Round second_push) {
-    EXPECT_TRUE(book_.AddKeys({{KeyId(id), name, 1}}).ok());
+    EXPECT_TRUE(policy_table_.AddKeys({{KeyId(id), name, 1}}).ok());
     WorkerInit init{RequestId(id), kFirst, name, Buffer::CopyOf({1})};
     LocalKey& local = keys_.TakeInit(Timestamp(), init);
     (void)keys_.Assign({name}, [](WorkerId) { return true; });
@@ -27,8 +27,8 @@ class FetchingWorkersTest : public ::testing::Test {
     return local;
   }
 
-  PolicyBook book_;
-  LocalKeys keys_{2, &book_};
+  PolicyTable policy_table_;
+  LocalKeys keys_{2, &policy_table_};
   FetchingWorkers fetching_{&keys_, nullptr};
 };
 

@@ -1,5 +1,5 @@
 // Workers that have not pushed a round which a quorum of the job has pushed: when this node goes on without them, and
-// what becomes of their gradients and results. Thread-compatible; owned by WorkerDesk.
+// what becomes of their gradients and results. Thread-compatible; owned by LocalWorkers.
 //
 //   quorum  The scheduler has heard that enough members have pushed the round (QuorumReached).
 //   grace   From then on this node waits so long for workers that have pushed the round before (grace.h). For one that

@@ -1,5 +1,5 @@
 // The barriers in which this node's workers wait. Each worker counts its own, and the node enters one when all that it
-// waits for have. Thread-compatible; owned by WorkerDesk.
+// waits for have. Thread-compatible; owned by LocalWorkers.
 #ifndef BANYAN_NODE_WORKERS_LOCAL_BARRIERS_H_
 #define BANYAN_NODE_WORKERS_LOCAL_BARRIERS_H_
 

@@ -230,7 +230,7 @@ LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names,
   Assigned assigned;
   for (const std::string& name : names) {
     const auto known = by_name_.find(name);
-    const KeySlice* row = book_->FindKey(name);
+    const KeySlice* row = policy_table_->FindKey(name);
     if (row == nullptr || known == by_name_.end() || known->second.takes_part) continue;
     LocalKey& local = known->second;
     if (local.is_asked || !local.HasShapeOf(*row)) continue;

@@ -1,5 +1,5 @@
 // The keys that this node's workers have initialised: their shapes and ids, each worker's Init, and the rounds that are
-// open here. Thread-compatible; owned by WorkerDesk.
+// open here. Thread-compatible; owned by LocalWorkers.
 //
 // Invariants:
 // - A key has an id from the time that the scheduler's row for it has come, and, where its initial values are not
@@ -27,7 +27,7 @@
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "core/time.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/abstention.h"
 #include "proto/chunk_message.h"
 #include "proto/job_config.h"
@@ -181,8 +181,8 @@ class LocalKeys {
     std::vector<LocalKey*> ready;       // all workers that are waited for have called Init
   };
 
-  // `book` outlives this.
-  LocalKeys(uint32_t workers, const PolicyBook* book) : workers_(workers), book_(book) {}
+  // `policy_table` outlives this.
+  LocalKeys(uint32_t workers, const PolicyTable* policy_table) : workers_(workers), policy_table_(policy_table) {}
 
   // INVALID_ARGUMENT for a bad name, no values, or another shape than another worker gave; ALREADY_EXISTS when the
   // worker has initialised the key before. Another shape than the job's is for the scheduler to refuse, which tells
@@ -219,7 +219,7 @@ class LocalKeys {
 
  private:
   const uint32_t workers_;
-  const PolicyBook* const book_;
+  const PolicyTable* const policy_table_;
   std::map<std::string, LocalKey> by_name_;
   std::map<KeyId, LocalKey*> by_key_;
 };

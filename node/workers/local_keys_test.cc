@@ -21,7 +21,7 @@ class LocalKeysTest : public ::testing::Test {
     EXPECT_EQ(keys_.CheckInit(init), absl::OkStatus());
     return keys_.TakeInit(Timestamp(), init);
   }
-  void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements}}).ok()); }
+  void AddRow(int64_t elements) { ASSERT_TRUE(policy_table_.AddKeys({{KeyId(1), "w", elements}}).ok()); }
   // Of all keys.
   LocalKeys::Assigned Assign() {
     std::vector<std::string> names;
@@ -30,8 +30,8 @@ class LocalKeysTest : public ::testing::Test {
   }
   std::string ErrorOf(const WorkerInit& init) { return std::string(keys_.CheckInit(init).message()); }
 
-  PolicyBook book_;
-  LocalKeys keys_{2, &book_};
+  PolicyTable policy_table_;
+  LocalKeys keys_{2, &policy_table_};
 };
 
 TEST_F(LocalKeysTest, AKeyIsReadyWithItsIdAndAllWorkersInits) {
@@ -103,7 +103,7 @@ TEST_F(LocalKeysTest, AGroupOfOtherTensorsIsAnotherShape) {
   EXPECT_TRUE(keys_.CheckInit(group(1, layout)).ok());
   EXPECT_FALSE(local.HasShapeOf(KeySlice{KeyId(1), "g", 3}));
   EXPECT_TRUE(local.HasShapeOf(KeySlice{KeyId(1), "g", 3, layout.Hash()}));
-  ASSERT_TRUE(book_.AddKeys({{KeyId(1), "g", 3, layout.Hash() + 1}}).ok());
+  ASSERT_TRUE(policy_table_.AddKeys({{KeyId(1), "g", 3, layout.Hash() + 1}}).ok());
   EXPECT_THAT(Assign().answered, IsEmpty()) << "the job has another group";
 }
 

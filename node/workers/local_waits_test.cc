@@ -40,8 +40,8 @@ class LocalWaitsTest : public ::testing::Test {
     return LocalWaits(&keys_, &barriers_, [](WorkerId) { return true; });
   }
 
-  PolicyBook book_;
-  LocalKeys keys_{2, &book_};
+  PolicyTable policy_table_;
+  LocalKeys keys_{2, &policy_table_};
   LocalBarriers barriers_{2};
 };
 

@@ -1,6 +1,6 @@
 // Says for whom a worker's call waits: a worker of this node, other nodes, or the scheduler. Workers ask when a
 // time-out is near; this asks by itself, for the log, when a wait has been long. Thread-compatible; owned by
-// WorkerDesk.
+// LocalWorkers.
 //
 // Invariants:
 // - Every question is answered: at once, with the scheduler's answer, or by OnDeadline without it.

@@ -1,5 +1,5 @@
 // What a node's reports say of its workers: how they push, what they push that is no finite number, which Inits were
-// refused, and how long they wait. Thread-compatible; owned by WorkerDesk.
+// refused, and how long they wait. Thread-compatible; owned by LocalWorkers.
 #ifndef BANYAN_NODE_WORKERS_WORKER_REPORTS_H_
 #define BANYAN_NODE_WORKERS_WORKER_REPORTS_H_
 

@@ -1,4 +1,4 @@
-// Which of the node's workers are there, are still to come, and have gone. Thread-compatible; owned by WorkerDesk.
+// Which of the node's workers are there, are still to come, and have gone. Thread-compatible; owned by LocalWorkers.
 //
 // Invariants:
 // - A worker that has left cleanly never comes back; one that has died may.

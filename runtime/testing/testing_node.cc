@@ -39,7 +39,7 @@ void TestingNode::On(WorkerAttach& call) {
   std::vector<JobMember> members;
   for (int i = options_.nodes_before; i > 0; --i) members.push_back({absl::StrCat("n-", i), 2});
   members.push_back({"n1", options_.workers});
-  actions_.emplace_back(std::in_place_type<TellMembers>, TellMembers{Epoch(attached_.size()), std::move(members)});
+  actions_.emplace_back(std::in_place_type<NotifyMembers>, NotifyMembers{Epoch(attached_.size()), std::move(members)});
 }
 
 void TestingNode::On(WorkerDetach& call) {
@@ -118,7 +118,8 @@ void TestingNode::Finish(Key& key) {
     if (part.wants_result) Deliver(part.request, key);
     const bool is_awaited = part.wants_result || key.pulls.count(worker) > 0;
     if (!is_awaited) {
-      actions_.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{worker, key.id, Round(key.round)});
+      actions_.emplace_back(std::in_place_type<NotifyRoundComplete>,
+                            NotifyRoundComplete{worker, key.id, Round(key.round)});
     }
     if (options_.keeps_gradients) key.kept[worker] = {part.values};
   }
@@ -140,7 +141,7 @@ void TestingNode::Complete(RequestId request, absl::Status status, KeyId key, Ro
 
 void TestingNode::Fail() {
   failed_ = absl::UnavailableError("the job failed: node n3 was lost");
-  actions_.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{failed_});
+  actions_.emplace_back(std::in_place_type<NotifyJobEnded>, NotifyJobEnded{failed_});
   for (auto& [id, key] : keys_) {
     for (const auto& [worker, part] : std::exchange(key.parts, {})) {
       if (part.wants_result) Complete(part.request, failed_, id, Round(key.round));

@@ -44,13 +44,13 @@ absl::StatusOr<TensorLayout> GroupDescription::Take(int64_t elements) {
 
 // ---- the connection ----
 
-WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
-                                   std::string node_name, Reply reply)
-    : gate_(std::move(gate)),
+WorkerConnection::WorkerConnection(std::shared_ptr<WorkerRequests> requests_of_workers,
+                                   std::shared_ptr<SegmentBudget> budget, std::string node_name, Reply reply)
+    : requests_of_workers_(std::move(requests_of_workers)),
       budget_(std::move(budget)),
       node_name_(std::move(node_name)),
       reply_(std::move(reply)),
-      state_(gate_, budget_, [this](WorkerReply answer) { Answer(std::move(answer)); }) {}
+      state_(requests_of_workers_, budget_, [this](WorkerReply answer) { Answer(std::move(answer)); }) {}
 
 absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
   {
@@ -79,7 +79,7 @@ void WorkerConnection::Close() {
   const bool clean = said_good_bye_ && waiting_ == 0;
   lock.unlock();
   state_.Close();
-  if (worker) gate_->Detach(*worker, clean);
+  if (worker) requests_of_workers_->Detach(*worker, clean);
 }
 
 absl::Status WorkerConnection::On(const AttachWorker& attach) {
@@ -98,13 +98,13 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
     ++waiting_;
   }
   // Keeps the connection until the core has answered: only then is it known whether there is a worker to detach.
-  gate_->Attach(attach.worker, MakeNotices(), [self = shared_from_this(), attach](const CompleteRequest& complete) {
-    self->Attached(attach, complete);
-  });
+  requests_of_workers_->Attach(
+      attach.worker, MakeNotices(),
+      [self = shared_from_this(), attach](const CompleteRequest& complete) { self->Attached(attach, complete); });
   return absl::OkStatus();
 }
 
-WorkerGate::Notices WorkerConnection::MakeNotices() {
+WorkerRequests::Notices WorkerConnection::MakeNotices() {
   return {.round_complete =
               [weak = weak_from_this()](KeyId key, Round round) {
                 if (auto self = weak.lock()) self->RoundComplete(key, round);
@@ -118,13 +118,13 @@ WorkerGate::Notices WorkerConnection::MakeNotices() {
                 if (auto self = weak.lock()) self->state_.OnTask(task);
               },
           .members =
-              [weak = weak_from_this()](const TellMembers& told) {
+              [weak = weak_from_this()](const NotifyMembers& told) {
                 if (auto self = weak.lock()) self->SendMembers(told);
               },
           .process = process_};
 }
 
-void WorkerConnection::SendMembers(const TellMembers& told) {
+void WorkerConnection::SendMembers(const NotifyMembers& told) {
   for (size_t first = 0; first < told.members.size(); first += MembersChanged::kMost) {
     const size_t end = std::min(told.members.size(), first + MembersChanged::kMost);
     Answer(MembersChanged{
@@ -139,7 +139,7 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
     lock.unlock();
     if (!absl::IsAlreadyExists(complete.status)) return CallDone(attach.call, complete);
     CompleteRequest refused = complete;
-    const std::string holder = gate_->AttachedBy(attach.worker);
+    const std::string holder = requests_of_workers_->AttachedBy(attach.worker);
     refused.status = absl::AlreadyExistsError(
         absl::StrCat(complete.status.message(), holder.empty() ? "" : absl::StrCat("; ", holder, " has it")));
     return CallDone(attach.call, refused);
@@ -147,7 +147,7 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
   --waiting_;
   if (closed_) {
     lock.unlock();
-    return gate_->Detach(attach.worker, /*clean=*/false);
+    return requests_of_workers_->Detach(attach.worker, /*clean=*/false);
   }
   worker_ = attach.worker;
   rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
@@ -351,7 +351,7 @@ absl::Status WorkerConnection::On(const DescribeWait& question) {
     ++questions_;
     worker = worker_ ? *worker_ : *attaching_;
   }
-  gate_->Call(
+  requests_of_workers_->Call(
       worker, Buffer(),
       [&](RequestId request) {
         return WorkerDescribeWait{request, worker, question.key};
@@ -410,7 +410,7 @@ absl::Status WorkerConnection::On(const ShareStateCall& call) {
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;
   }
-  gate_->CallState(
+  requests_of_workers_->CallState(
       *worker,
       [&](RequestId request) {
         return WorkerShareState{request, *worker, *shape};
@@ -435,7 +435,7 @@ void WorkerConnection::StartState(CallId call, const std::function<StateCall(Req
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;
   }
-  gate_->CallState(
+  requests_of_workers_->CallState(
       *worker, [&](RequestId request) { return make(request, *worker); },
       [weak = weak_from_this(), call](const CompleteRequest& complete) {
         if (auto self = weak.lock()) self->CallDone(call, complete);
@@ -451,7 +451,7 @@ absl::Status WorkerConnection::On(const BoundaryCall& call) {
 
 absl::Status WorkerConnection::On(const LeaveBoundary&) {
   const std::optional<WorkerId> worker = AttachedWorker();
-  if (worker.has_value()) gate_->PostState(WorkerLeaveBoundary{*worker});
+  if (worker.has_value()) requests_of_workers_->PostState(WorkerLeaveBoundary{*worker});
   return absl::OkStatus();
 }
 
@@ -479,12 +479,12 @@ absl::Status WorkerConnection::On(const WorkerGoodBye&) {
 }
 
 void WorkerConnection::Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make,
-                             WorkerGate::Done done) {
+                             WorkerRequests::Done done) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;
   }
-  gate_->Call(worker, std::move(result), make, std::move(done));
+  requests_of_workers_->Call(worker, std::move(result), make, std::move(done));
 }
 
 void WorkerConnection::CallDone(CallId call, const CompleteRequest& complete) {

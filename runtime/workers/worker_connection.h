@@ -23,7 +23,7 @@
 #include "proto/session_messages.h"
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/tensor_segment.h"
-#include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_requests.h"
 #include "runtime/workers/worker_state.h"
 
 namespace banyan {
@@ -53,8 +53,8 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   // not block.
   using Reply = std::function<void(WorkerReply, std::shared_ptr<TensorSegment>)>;
 
-  WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
-                   Reply reply);
+  WorkerConnection(std::shared_ptr<WorkerRequests> requests_of_workers, std::shared_ptr<SegmentBudget> budget,
+                   std::string node_name, Reply reply);
 
   // Says who the worker is, for those who want to attach the same one. Before the first Receive.
   void SetProcess(std::string name) { process_ = std::move(name); }
@@ -101,24 +101,25 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
   // Starts a call about the worker's training state, with what `make` gives for it.
   void StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make);
-  void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
-  WorkerGate::Notices MakeNotices();
+  void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make,
+             WorkerRequests::Done done);
+  WorkerRequests::Notices MakeNotices();
   void Attached(const AttachWorker& attach, const CompleteRequest& complete);
   void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);
   void CallDone(CallId call, const CompleteRequest& complete);
   void GradientReleased(TensorId tensor, uint32_t slot);
   void RoundComplete(KeyId key, Round round);
-  void SendMembers(const TellMembers& told);
+  void SendMembers(const NotifyMembers& told);
   void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
 
-  const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
-  const std::shared_ptr<SegmentBudget> budget_;  // likewise
+  const std::shared_ptr<WorkerRequests> requests_of_workers_;  // shared with all connections and the host
+  const std::shared_ptr<SegmentBudget> budget_;                // likewise
   const std::string node_name_;
   const Reply reply_;
   std::string process_;  // empty: unknown
   WorkerState state_;
 
-  mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_
+  mutable std::mutex mutex_;  // guards all below; never held while calling the requests or reply_
   std::optional<WorkerId> attaching_;
   std::optional<WorkerId> worker_;  // attached
   bool said_good_bye_ = false;

@@ -14,13 +14,13 @@
 namespace banyan {
 namespace {
 
-// Plays the core: takes posted calls and completes them through the gate.
+// Plays the core: takes posted calls and completes them through the requests.
 class WorkerConnectionTest : public testing::Test {
  protected:
   using Reply = std::pair<WorkerReply, std::shared_ptr<TensorSegment>>;
 
   std::shared_ptr<WorkerConnection> Connect() {
-    return std::make_shared<WorkerConnection>(gate_, budget_, "n1",
+    return std::make_shared<WorkerConnection>(requests_of_workers_, budget_, "n1",
                                               [this](WorkerReply reply, std::shared_ptr<TensorSegment> memory) {
                                                 replies_.emplace_back(std::move(reply), std::move(memory));
                                               });
@@ -44,7 +44,8 @@ class WorkerConnectionTest : public testing::Test {
   void Attach(WorkerConnection& connection, uint64_t rounds_in_flight = 1) {
     ASSERT_TRUE(connection.Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
     const JobTraits job = {AggregationOp::kAdam, true};
-    gate_->Complete({TakeCall<WorkerAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight), 0, job});
+    requests_of_workers_->Complete(
+        {TakeCall<WorkerAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight), 0, job});
     const auto attached = TakeReply<WorkerAttached>();
     EXPECT_EQ(attached.rounds_in_flight, rounds_in_flight);
     EXPECT_EQ(attached.job, job);
@@ -59,14 +60,14 @@ class WorkerConnectionTest : public testing::Test {
     EXPECT_EQ(init.name, "w");
     init.values = Buffer();
     EXPECT_EQ(TakeReply<SlotFreed>().gradient_slot, 0u);
-    gate_->Complete({init.request, absl::OkStatus(), KeyId(7), Round(0)});
+    requests_of_workers_->Complete({init.request, absl::OkStatus(), KeyId(7), Round(0)});
     EXPECT_TRUE(TakeReply<CallCompleted>().status.ok());
     return opened;
   }
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
+  std::shared_ptr<WorkerRequests> requests_of_workers_ = std::make_shared<WorkerRequests>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   std::vector<Reply> replies_;
   std::shared_ptr<TensorSegment> memory_;   // of the last reply
@@ -90,7 +91,7 @@ TEST_F(WorkerConnectionTest, ATensorWithoutElementsIsOnlyTold) {
   const WorkerInit init = TakeCall<WorkerInit>();
   EXPECT_EQ(init.name, "w");
   EXPECT_TRUE(init.values.empty());
-  gate_->Complete({init.request, absl::InvalidArgumentError("expected at least one"), KeyId(), Round()});
+  requests_of_workers_->Complete({init.request, absl::InvalidArgumentError("expected at least one"), KeyId(), Round()});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(budget_->used_bytes(), 0);
 }
@@ -100,7 +101,8 @@ TEST_F(WorkerConnectionTest, ARefusedWorkerIdIsFreeAgainAndNobodyDies) {
   Attach(*first);
   auto second = Connect();
   ASSERT_TRUE(second->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
-  gate_->Complete({TakeCall<WorkerAttach>().request, absl::AlreadyExistsError("attached already"), KeyId(), Round()});
+  requests_of_workers_->Complete(
+      {TakeCall<WorkerAttach>().request, absl::AlreadyExistsError("attached already"), KeyId(), Round()});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kAlreadyExists);
   second->Close();
   EXPECT_TRUE(queue_->Take().empty());
@@ -122,7 +124,8 @@ TEST_F(WorkerConnectionTest, AWorkerThatGivesUpWhileItAttachesDiesOnlyIfItWasTak
     connection->Close();
     connection.reset();
     EXPECT_TRUE(queue_->Take().empty()) << "it may be another's id";
-    gate_->Complete({request, taken ? absl::OkStatus() : absl::AlreadyExistsError("taken"), KeyId(), Round(1)});
+    requests_of_workers_->Complete(
+        {request, taken ? absl::OkStatus() : absl::AlreadyExistsError("taken"), KeyId(), Round(1)});
     EXPECT_TRUE(replies_.empty());
     if (taken) {
       EXPECT_FALSE(TakeCall<WorkerDetach>().clean);
@@ -136,11 +139,11 @@ TEST_F(WorkerConnectionTest, PassesOnWhatTheCoreTells) {
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
-  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(8), Round(3)});
+  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(0), KeyId(8), Round(3)});
   EXPECT_TRUE(replies_.empty()) << "the worker has no such key";
-  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(7), Round(3)});
+  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(0), KeyId(7), Round(3)});
   EXPECT_EQ(TakeReply<RoundCompleted>(), (RoundCompleted{opened.tensor, Round(3)}));
-  gate_->Tell(TellJobEnded{absl::UnavailableError("node n3 was lost")});
+  requests_of_workers_->Tell(NotifyJobEnded{absl::UnavailableError("node n3 was lost")});
   EXPECT_EQ(TakeReply<JobEnded>(), JobEnded{absl::UnavailableError("node n3 was lost")});
 }
 
@@ -176,7 +179,7 @@ TEST_F(WorkerConnectionTest, WeightsComeInAGradientSlot) {
   WorkerRegisterWeights call = TakeCall<WorkerRegisterWeights>();
   EXPECT_EQ(call.key, KeyId(7));
   EXPECT_EQ(call.weights.floats()[2], 4);
-  gate_->Complete({call.request, absl::OkStatus(), KeyId(7), Round()});
+  requests_of_workers_->Complete({call.request, absl::OkStatus(), KeyId(7), Round()});
   EXPECT_EQ(TakeReply<CallCompleted>(), (CallCompleted{CallId(4), absl::OkStatus(), Round()}));
   EXPECT_FALSE(connection->Receive(TensorCall{CallId(5), opened.tensor, TensorCallKind::kPush, 1, 0, 0}).ok())
       << "the node still holds the slot";
@@ -223,7 +226,7 @@ TEST_F(WorkerConnectionTest, TheBudgetBoundsMemory) {
     const WorkerInit refused = TakeCall<WorkerInit>();
     EXPECT_EQ(refused.name, "w");
     EXPECT_EQ(refused.refused.code(), absl::StatusCode::kResourceExhausted);
-    gate_->Complete({refused.request, refused.refused, KeyId(), Round()});
+    requests_of_workers_->Complete({refused.request, refused.refused, KeyId(), Round()});
     EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kResourceExhausted);
   }
   EXPECT_EQ(budget_->used_bytes(), 0);
@@ -257,9 +260,9 @@ TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   std::promise<void> go_on;
   std::promise<void> copied;
   pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
-  gate_->Write({request, 0, Buffer::CopyOf(std::vector<float>(kLarge, 2))});
-  gate_->Write({request, kLarge, Buffer::CopyOf({3})});
-  gate_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
+  requests_of_workers_->Write({request, 0, Buffer::CopyOf(std::vector<float>(kLarge, 2))});
+  requests_of_workers_->Write({request, kLarge, Buffer::CopyOf({3})});
+  requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
   pool_.Submit([&copied] { copied.set_value(); });
   EXPECT_TRUE(replies_.empty());
   go_on.set_value();
@@ -276,8 +279,8 @@ TEST_F(WorkerConnectionTest, AResultThatDoesNotFitIsAnError) {
   const TensorOpened opened = OpenAndInit(*connection);
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPull, 0, 0, 0}).ok());
   const RequestId request = TakeCall<WorkerPull>().request;
-  gate_->Write({request, 2, Buffer::CopyOf({1, 2})});
-  gate_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
+  requests_of_workers_->Write({request, 2, Buffer::CopyOf({1, 2})});
+  requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kInternal);
 }
 
@@ -285,7 +288,7 @@ TEST_F(WorkerConnectionTest, AClosedGateAnswersEverything) {
   auto connection = Connect();
   Attach(*connection);
   ASSERT_TRUE(connection->Receive(BarrierCall{CallId(4)}).ok());
-  gate_->Close(absl::UnavailableError("the node has stopped"));
+  requests_of_workers_->Close(absl::UnavailableError("the node has stopped"));
   ASSERT_EQ(replies_.size(), 2u);
   EXPECT_EQ(std::get<JobEnded>(replies_[0].first), JobEnded{absl::UnavailableError("the node has stopped")});
   replies_.erase(replies_.begin());

@@ -44,7 +44,7 @@ class WorkerServerTest : public testing::Test {
     auto server = WorkerServer::Listen(
         "unix:" + path_, /*group=*/"",
         [this](WorkerConnection::Reply reply) {
-          return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
+          return std::make_shared<WorkerConnection>(requests_of_workers_, budget_, "n1", std::move(reply));
         },
         counters_, [this](const std::string& text) { warnings_.push_back(text); }, attach_within);
     ASSERT_TRUE(server.ok()) << server.status();
@@ -94,13 +94,13 @@ class WorkerServerTest : public testing::Test {
   }
   void Attach() {
     Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
-    gate_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
+    requests_of_workers_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
     EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
   }
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
+  std::shared_ptr<WorkerRequests> requests_of_workers_ = std::make_shared<WorkerRequests>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   TrafficCounters counters_;
   std::vector<std::string> warnings_;
@@ -186,7 +186,7 @@ TEST_F(WorkerServerTest, AWorkerMayWaitToBeAttached) {
   const auto call = std::get<WorkerAttach>(NextCall());
   Packet packet;
   EXPECT_EQ(Read(silent, packet), PacketResult::kClosed) << "time has passed";
-  gate_->Complete({call.request, absl::OkStatus(), KeyId(), Round()});
+  requests_of_workers_->Complete({call.request, absl::OkStatus(), KeyId(), Round()});
   EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
 }
 
@@ -206,7 +206,7 @@ TEST_F(WorkerServerTest, TheEndOfTheProcessThatAWorkerNamesIsItsEnd) {
   ASSERT_TRUE(watch.valid());
   const std::string attach = EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)});
   ASSERT_EQ(SendPacket(socket_.get(), attach, watch.get(), true), PacketResult::kDone);
-  gate_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
+  requests_of_workers_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
   EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
   ASSERT_EQ(write(parent.get(), "", 1), 1);
   ASSERT_EQ(waitpid(process, nullptr, 0), process);
@@ -218,7 +218,7 @@ TEST_F(WorkerServerTest, WhoComesSecondIsToldWhoIsThere) {
   const FileDescriptor first = std::exchange(socket_, ConnectToUnix(path_).value());
   Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
   const RequestId request = std::get<WorkerAttach>(NextCall()).request;
-  gate_->Complete({request, absl::AlreadyExistsError("worker 0 is attached already"), KeyId(), Round()});
+  requests_of_workers_->Complete({request, absl::AlreadyExistsError("worker 0 is attached already"), KeyId(), Round()});
   EXPECT_EQ(std::get<CallCompleted>(Receive()).status,
             absl::AlreadyExistsError(absl::StrCat("worker 0 is attached already; process ", getpid(), " has it")));
 }
@@ -231,7 +231,8 @@ TEST_F(WorkerServerTest, RepliesThatFindNoRoomComeWhenThereIs) {
     Send(EncodeWorkerMessage(BarrierCall{CallId(2 + call)}));
     requests.push_back(std::get<WorkerBarrier>(NextCall()).request);
   }
-  for (const RequestId request : requests) gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  for (const RequestId request : requests)
+    requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(), Round()});
   for (uint64_t call = 0; call < kCalls; ++call) {
     ASSERT_EQ(std::get<CallCompleted>(Receive()).call, CallId(2 + call));
   }

@@ -15,8 +15,9 @@ constexpr char kWhat[] = "the training state";
 
 }  // namespace
 
-WorkerState::WorkerState(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, Reply reply)
-    : gate_(std::move(gate)), budget_(std::move(budget)), reply_(std::move(reply)) {}
+WorkerState::WorkerState(std::shared_ptr<WorkerRequests> requests_of_workers, std::shared_ptr<SegmentBudget> budget,
+                         Reply reply)
+    : requests_of_workers_(std::move(requests_of_workers)), budget_(std::move(budget)), reply_(std::move(reply)) {}
 
 absl::Status WorkerState::Describe(const DescribeState& described) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -131,7 +132,7 @@ absl::Status WorkerState::OnFilled(WorkerId worker, const StateFilled& filled) {
     reading_.erase(reading);
     StartReads();
   }
-  gate_->PostState(std::move(read));
+  requests_of_workers_->PostState(std::move(read));
   return absl::OkStatus();
 }
 
@@ -147,7 +148,7 @@ absl::Status WorkerState::OnTaken(WorkerId worker, const StateTaken& taken) {
     writing_.erase(writing);
     StartWrites();
   }
-  gate_->PostState(written);
+  requests_of_workers_->PostState(written);
   return absl::OkStatus();
 }
 

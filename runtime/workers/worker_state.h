@@ -27,7 +27,7 @@
 #include "protocol/state_call.h"
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/tensor_segment.h"
-#include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_requests.h"
 
 namespace banyan {
 
@@ -39,7 +39,7 @@ class WorkerState {
   // Brings a reply to the worker. Called with the mutex held, so that replies leave in order; must not come back here.
   using Reply = std::function<void(WorkerReply)>;
 
-  WorkerState(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, Reply reply);
+  WorkerState(std::shared_ptr<WorkerRequests> requests_of_workers, std::shared_ptr<SegmentBudget> budget, Reply reply);
 
   // Takes more parts of the state; INVALID_ARGUMENT when they are too many, or not in the order of their names.
   absl::Status Describe(const DescribeState& described);
@@ -68,11 +68,11 @@ class WorkerState {
   void StartWrites();
   std::optional<uint32_t> FreeSlot(const std::map<uint32_t, std::optional<ChunkIndex>>& used) const;
 
-  const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
-  const std::shared_ptr<SegmentBudget> budget_;  // likewise
+  const std::shared_ptr<WorkerRequests> requests_of_workers_;  // shared with all connections and the host
+  const std::shared_ptr<SegmentBudget> budget_;                // likewise
   const Reply reply_;
 
-  mutable std::mutex mutex_;  // guards all below; never held while calling the gate
+  mutable std::mutex mutex_;  // guards all below; never held while calling the requests
   StateShape shape_;
   size_t name_bytes_ = 0;
   StateLayout layout_;

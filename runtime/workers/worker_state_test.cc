@@ -39,10 +39,11 @@ class WorkerStateTest : public testing::Test {
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
+  std::shared_ptr<WorkerRequests> requests_of_workers_ = std::make_shared<WorkerRequests>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   std::vector<WorkerReply> replies_;
-  WorkerState state_{gate_, budget_, [this](WorkerReply reply) { replies_.push_back(std::move(reply)); }};
+  WorkerState state_{requests_of_workers_, budget_,
+                     [this](WorkerReply reply) { replies_.push_back(std::move(reply)); }};
 };
 
 TEST_F(WorkerStateTest, ReadsChunksThroughSlots) {
@@ -126,26 +127,27 @@ TEST_F(WorkerStateTest, ShapesHaveLimits) {
 TEST_F(WorkerStateTest, TheGateHandsEachTaskToItsWorker) {
   std::map<uint32_t, std::vector<StateTask>> tasks;
   const auto attach = [&](uint32_t worker) {
-    gate_->Attach(WorkerId(worker),
-                  {.round_complete = {},
-                   .job_ended = {},
-                   .state_task = [&tasks, worker](const StateTask& task) { tasks[worker].push_back(task); }},
-                  [](const CompleteRequest&) {});
+    requests_of_workers_->Attach(
+        WorkerId(worker),
+        {.round_complete = {},
+         .job_ended = {},
+         .state_task = [&tasks, worker](const StateTask& task) { tasks[worker].push_back(task); }},
+        [](const CompleteRequest&) {});
     std::vector<Event> events = queue_->Take();
     const auto call = std::get<WorkerAttach>(std::get<WorkerCalled>(events.at(0)).call);
-    gate_->Complete({call.request, absl::OkStatus(), KeyId(), Round(1)});
+    requests_of_workers_->Complete({call.request, absl::OkStatus(), KeyId(), Round(1)});
   };
   attach(0);
   attach(1);
-  gate_->Ask(ReadState{WorkerId(1), ChunkIndex(4)});
-  gate_->Ask(HoldWorkers{true});
+  requests_of_workers_->Ask(ReadState{WorkerId(1), ChunkIndex(4)});
+  requests_of_workers_->Ask(HoldWorkers{true});
   EXPECT_EQ(tasks[0].size(), 1u);
   ASSERT_EQ(tasks[1].size(), 2u);
   EXPECT_EQ(std::get<ReadState>(tasks[1][0]).chunk, ChunkIndex(4));
   attach(2);
   ASSERT_EQ(tasks[2].size(), 1u);
   EXPECT_TRUE(std::get<HoldWorkers>(tasks[2][0]).is_held);
-  gate_->Ask(HoldWorkers{false});
+  requests_of_workers_->Ask(HoldWorkers{false});
   attach(3);
   EXPECT_TRUE(tasks[3].empty());
 }

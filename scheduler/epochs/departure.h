@@ -15,8 +15,8 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/members/membership.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 
 namespace banyan {
 
@@ -25,7 +25,7 @@ class Departure {
   // The tables that tell which rounds members wait for. The references must outlive the call.
   struct Waits {
     const KeyTable& keys;
-    const RoundBook& rounds;
+    const JobRounds& rounds;
   };
 
   explicit Departure(absl::Duration patience) : patience_(patience) {}

@@ -33,7 +33,7 @@ class DepartureTest : public testing::Test {
   void WaitInVain() { ASSERT_TRUE(departure_.TakeDue(Timestamp() + kPatience)); }
 
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   Departure departure_;
   Member a_;
 };

@@ -34,9 +34,9 @@
 #include "scheduler/members/node_reports.h"
 #include "scheduler/policy/policy_control.h"
 #include "scheduler/rounds/job_barriers.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/round_announcer.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/overlay/overlay_config.h"
 
@@ -117,7 +117,7 @@ class EpochChanger {
     JobMembers* members = nullptr;
     NodeReports* reports = nullptr;
     KeyRegistrar* keys = nullptr;
-    RoundBook* rounds = nullptr;
+    JobRounds* rounds = nullptr;
     RoundAnnouncer* announcer = nullptr;
     JobBarriers* barriers = nullptr;
     PolicyControl* policies = nullptr;

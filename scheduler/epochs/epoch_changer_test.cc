@@ -62,7 +62,7 @@ class EpochChangerTest : public testing::Test {
   MeshJob mesh_;
   NodeReports reports_;
   KeyRegistrar keys_{1000, &mesh_.job, &mesh_.members, &mesh_.context};
-  RoundBook rounds_{&keys_.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1};
+  JobRounds rounds_{&keys_.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1};
   RoundAnnouncer announcer_{&mesh_.job, &mesh_.members, &mesh_.context};
   JobBarriers barriers_{&mesh_.job, &mesh_.members, &mesh_.context, [](NodeId) { return false; }};
   PolicyControl policies_{&mesh_.overlay, &mesh_.job, &keys_, &rounds_, &mesh_.members, &mesh_.context};

@@ -53,7 +53,7 @@ EpochPlan::Binding Entry(const BoundRounds& rounds, Attempt attempt, const Publi
 }  // namespace
 
 EpochPlanRecord MakeEpochPlan(Epoch epoch, PolicyVersion policy, const EpochReports& reports, const KeyTable& keys,
-                              const RoundBook& rounds, const PublishedPolicies& policies) {
+                              const JobRounds& rounds, const PublishedPolicies& policies) {
   EpochPlanRecord plan = {epoch, policy, {}, {}};
   PlanWriter writer(plan);
   for (KeyId key(1); keys.Contains(key); key = key.Next()) {
@@ -71,7 +71,7 @@ EpochPlanRecord MakeEpochPlan(Epoch epoch, PolicyVersion policy, const EpochRepo
   return plan;
 }
 
-EpochPlanRecord RepeatEpochPlan(Epoch epoch, const KeyTable& keys, const RoundBook& rounds,
+EpochPlanRecord RepeatEpochPlan(Epoch epoch, const KeyTable& keys, const JobRounds& rounds,
                                 const PublishedPolicies& policies) {
   EpochPlanRecord plan = {epoch, policies.Oldest(), {}, {}};
   PlanWriter writer(plan);

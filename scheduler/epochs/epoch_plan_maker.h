@@ -5,8 +5,8 @@
 #include "core/ids.h"
 #include "scheduler/epochs/epoch_reports.h"
 #include "scheduler/policy/published_policies.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/state/state_record.h"
 
 namespace banyan {
@@ -15,11 +15,11 @@ namespace banyan {
 // The other bound rounds are tried again, with the chunk size of their first policy, which is among `policies`.
 // REQUIRES: the reports are complete.
 EpochPlanRecord MakeEpochPlan(Epoch epoch, PolicyVersion policy, const EpochReports& reports, const KeyTable& keys,
-                              const RoundBook& rounds, const PublishedPolicies& policies);
+                              const JobRounds& rounds, const PublishedPolicies& policies);
 
 // Makes the plan as it is now, for a member that has missed it: what is bound to the oldest policy in force. Members
 // ask for what later ones govern.
-EpochPlanRecord RepeatEpochPlan(Epoch epoch, const KeyTable& keys, const RoundBook& rounds,
+EpochPlanRecord RepeatEpochPlan(Epoch epoch, const KeyTable& keys, const JobRounds& rounds,
                                 const PublishedPolicies& policies);
 
 }  // namespace banyan

@@ -45,7 +45,7 @@ class EpochPlanMakerTest : public testing::Test {
   }
 
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   PublishedPolicies policies_;
 };
 

@@ -14,7 +14,7 @@
 
 namespace banyan {
 
-PolicyControl::PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, RoundBook* rounds,
+PolicyControl::PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, JobRounds* rounds,
                              JobMembers* members, SchedulerContext* context)
     : overlay_(overlay),
       job_(job),

@@ -30,9 +30,9 @@
 #include "scheduler/policy/policy_publisher.h"
 #include "scheduler/policy/reconfigurator.h"
 #include "scheduler/policy/replanner.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/lease_cutter.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/overlay/overlay_config.h"
 
@@ -41,7 +41,7 @@ namespace banyan {
 class PolicyControl {
  public:
   // The pointers must outlive this; a reconfiguration changes `overlay`.
-  PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, RoundBook* rounds, JobMembers* members,
+  PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, JobRounds* rounds, JobMembers* members,
                 SchedulerContext* context);
 
   // Begins to plan by the overlay as it is now. INVALID_ARGUMENT names what there is no planner for.
@@ -124,7 +124,7 @@ class PolicyControl {
   OverlayConfig* overlay_;
   const JobState* job_;
   KeyRegistrar* keys_;
-  RoundBook* rounds_;
+  JobRounds* rounds_;
   JobMembers* members_;
   SchedulerContext* context_;
   PolicyPublisher publisher_;

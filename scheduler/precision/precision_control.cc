@@ -279,7 +279,7 @@ PrecisionState PrecisionControl::State() const {
   return state;
 }
 
-RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
+RouteAudit PrecisionControl::Audit(const JobRounds& rounds) const {
   RouteAudit audit(controller_->profile().bits_per_element);
   for (uint32_t id = 1; id <= keys_->version().value(); ++id) {
     const std::vector<SliceBinding> slices = SlicesOf(KeyId(id));
@@ -295,7 +295,7 @@ RouteAudit PrecisionControl::Audit(const RoundBook& rounds) const {
   return audit;
 }
 
-std::optional<PrecisionStatus> PrecisionControl::Status(const RoundBook& rounds, const NodeReports& reports) const {
+std::optional<PrecisionStatus> PrecisionControl::Status(const JobRounds& rounds, const NodeReports& reports) const {
   if (!is_on()) return std::nullopt;
   PrecisionStatus status;
   for (const NodeId node : members_->table().Members()) {

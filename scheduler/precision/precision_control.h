@@ -33,8 +33,8 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/precision/endpoint_guard.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/network_view.h"
@@ -82,14 +82,14 @@ class PrecisionControl : public RouteSource {
   PrecisionState State() const override;
 
   // What `status` has of it; nothing where there is no profile.
-  std::optional<PrecisionStatus> Status(const RoundBook& rounds, const NodeReports& reports) const;
+  std::optional<PrecisionStatus> Status(const JobRounds& rounds, const NodeReports& reports) const;
 
  private:
   using Reports = std::map<std::pair<NodeId, WorkerId>, TrainingHealth>;
 
   // Returns the scopes of the binding's candidates.
   std::set<std::string> Scopes() const;
-  RouteAudit Audit(const RoundBook& rounds) const;
+  RouteAudit Audit(const JobRounds& rounds) const;
   // Returns how many workers of the members are to report a step: those that are attached.
   size_t Workers() const;
   bool IsBehind() const { return waiting_.size() > kMostBehind; }

@@ -77,7 +77,7 @@ class PrecisionControlTest : public testing::Test {
   }
   KeyRoutes Route() const { return control_->RouteOf(KeyId(1)); }
   std::string Status() const {
-    RoundBook rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+    JobRounds rounds(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
     return JsonOf(control_->Status(rounds, reports_).value());
   }
 

@@ -59,13 +59,13 @@ void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
   Announce(NewBatch());
 }
 
-bool KeyRegistrar::Register(NodeId node, const Keys& keys, const RoundBook& rounds) {
+bool KeyRegistrar::Register(NodeId node, const Keys& keys, const JobRounds& rounds) {
   Batch batch = NewBatch();
   for (const RegisterKeys::Key& key : keys) Register(node, key, rounds, batch);
   return Announce(std::move(batch));
 }
 
-bool KeyRegistrar::RegisterWaiting(const RoundBook& rounds) {
+bool KeyRegistrar::RegisterWaiting(const JobRounds& rounds) {
   // All at once: the nodes of a job ask for the same keys.
   Batch batch = NewBatch();
   for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
@@ -74,7 +74,7 @@ bool KeyRegistrar::RegisterWaiting(const RoundBook& rounds) {
   return Announce(std::move(batch));
 }
 
-void KeyRegistrar::Register(NodeId node, const RegisterKeys::Key& key, const RoundBook& rounds, Batch& batch) {
+void KeyRegistrar::Register(NodeId node, const RegisterKeys::Key& key, const JobRounds& rounds, Batch& batch) {
   const KeyTableVersion before = table_.version();
   const std::optional<KeyId> known = table_.Find(key.name);
   const bool is_agreed = known.has_value() && rounds.FirstOpen(*known) > Round(0);
@@ -200,7 +200,7 @@ std::string KeyRegistrar::DescribeOutliers(const ShapeClaims& claims, NodeId fir
                       " came first, and the key keeps that shape until the job begins anew");
 }
 
-void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds) {
+void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const JobRounds& rounds) {
   const std::vector<NodeId>& givers = givers_[id];
   std::string former = givers.empty() ? "the job" : members_->NameOf(givers.front());
   const bool has_left = !givers.empty() && !members_->table().Find(givers.front()).is_member;

@@ -23,8 +23,8 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 
 namespace banyan {
@@ -108,9 +108,9 @@ class KeyRegistrar {
   // Registers the keys and tells their ids. A refused key is told to `node`; to all, if its shape is another one than
   // they gave it and they wait for this Init, as `rounds` says. Who asks for the key later is told once, too: it would
   // wait for the other. True when the model has grown.
-  bool Register(NodeId node, const Keys& keys, const RoundBook& rounds);
+  bool Register(NodeId node, const Keys& keys, const JobRounds& rounds);
   // Registers what waits for the start. True when the model has grown.
-  bool RegisterWaiting(const RoundBook& rounds);
+  bool RegisterWaiting(const JobRounds& rounds);
   // Tells a node that has joined all keys.
   void SendAll(NodeId node);
 
@@ -140,7 +140,7 @@ class KeyRegistrar {
   };
 
   Batch NewBatch() const { return {{Last().Next(), {}}, {}}; }
-  void Register(NodeId node, const RegisterKeys::Key& key, const RoundBook& rounds, Batch& batch);
+  void Register(NodeId node, const RegisterKeys::Key& key, const JobRounds& rounds, Batch& batch);
   // Makes it durable and tells it, and then what was refused. True when the model has grown.
   bool Announce(Batch batch);
   // Tells a node these rows of the table.
@@ -159,7 +159,7 @@ class KeyRegistrar {
   // Refuses a key without elements that no node has given any.
   void RefuseEmpty(NodeId node, const RegisterKeys::Key& key);
   // Refuses another shape of a key that exists.
-  void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds);
+  void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const JobRounds& rounds);
   void NoteGiver(KeyId id, NodeId node);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
 

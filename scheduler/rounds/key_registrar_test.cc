@@ -23,7 +23,7 @@ class KeyRegistrarTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyRegistrar keys_;
-  RoundBook rounds_{&keys_.table(), {"n1", "n2"}, absl::ZeroDuration(), 1};
+  JobRounds rounds_{&keys_.table(), {"n1", "n2"}, absl::ZeroDuration(), 1};
 };
 
 TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
@@ -103,7 +103,7 @@ TEST_F(KeyRegistrarTest, WhoAsksAfterAQuarrelIsToldOnce) {
   MeshJob mesh(3);
   mesh.Start();
   KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
-  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+  const JobRounds rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
   const NodeId c(3);
   keys.Register(kA, {{"w", 10}}, rounds);
   keys.Register(kB, {{"w", 11}}, rounds);
@@ -124,7 +124,7 @@ TEST_F(KeyRegistrarTest, WhoDiffersFromMostIsNamedAlsoWhenItCameFirst) {
   MeshJob mesh(4);
   mesh.Start();
   KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
-  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3", "n4"}, absl::ZeroDuration(), 1);
+  const JobRounds rounds(&keys.table(), {"n1", "n2", "n3", "n4"}, absl::ZeroDuration(), 1);
   keys.Register(kA, {{"w", 11}}, rounds);
   keys.Register(kB, {{"w", 10}}, rounds);
   ASSERT_THAT(mesh.Sent<KeyRefused>(1), SizeIs(1));
@@ -149,7 +149,7 @@ TEST_F(KeyRegistrarTest, WhoComesLastAndDiffersFromMostIsNamed) {
   MeshJob mesh(3);
   mesh.Start();
   KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
-  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+  const JobRounds rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
   for (const NodeId node : {kA, kB}) keys.Register(node, {{"w", 10}}, rounds);
   keys.Register(NodeId(3), {{"w", 11}}, rounds);
   ASSERT_THAT(mesh.Sent<KeyRefused>(1), SizeIs(1));
@@ -197,7 +197,7 @@ TEST_F(KeyRegistrarTest, WhatWaitsForTheStartIsOneRecordAndOneMessageToEachNode)
   MeshJob mesh(kNodes);
   mesh.Start();
   KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
-  const RoundBook rounds(&keys.table(), std::vector<std::string>(kNodes, "n"), absl::ZeroDuration(), 1);
+  const JobRounds rounds(&keys.table(), std::vector<std::string>(kNodes, "n"), absl::ZeroDuration(), 1);
   KeyRegistrar::Keys model;
   for (int key = 0; key < 2065; ++key) model.push_back({absl::StrCat("w", key), 10});
   for (uint32_t node = 1; node <= kNodes; ++node) keys.Wait(NodeId(node), model);

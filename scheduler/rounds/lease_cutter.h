@@ -22,7 +22,7 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
-#include "scheduler/rounds/round_book.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/scheduler_context.h"
 
 namespace banyan {
@@ -30,7 +30,7 @@ namespace banyan {
 class LeaseCutter {
  public:
   // The pointers must outlive this.
-  LeaseCutter(const JobState* job, JobMembers* members, RoundBook* rounds, SchedulerContext* context)
+  LeaseCutter(const JobState* job, JobMembers* members, JobRounds* rounds, SchedulerContext* context)
       : job_(job), members_(members), rounds_(rounds), context_(context) {}
 
   // Begins a cut if leases under policies before `newest` have not been cut for it, or ends one in vain. To be called
@@ -50,7 +50,7 @@ class LeaseCutter {
 
   const JobState* job_;
   JobMembers* members_;
-  RoundBook* rounds_;
+  JobRounds* rounds_;
   SchedulerContext* context_;
   PolicyVersion settled_;         // no lease under an earlier policy is to be cut any more
   Timestamp began_at_;            // the cut under way

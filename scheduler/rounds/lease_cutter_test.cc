@@ -45,7 +45,7 @@ class LeaseCutterTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyTable keys_;
-  RoundBook rounds_;
+  JobRounds rounds_;
   LeaseCutter cutter_{&mesh_.job, &mesh_.members, &rounds_, &mesh_.context};
 };
 

@@ -1,5 +1,5 @@
 // Says how many rounds a lease is to cover, so that rounds go on for long enough without a scheduler: as many as have
-// closed lately in that time. Time is handed in. Thread-compatible; owned by RoundBook.
+// closed lately in that time. Time is handed in. Thread-compatible; owned by JobRounds.
 //
 // Invariants:
 // - Leases that begin at the same time are of the same length, so that keys in step stay in step.

@@ -1,7 +1,7 @@
 // Compares what members hold of results: the digests of the runs of keys that they report, which add up. Members cut
 // their runs where they happen to be when they speak. So all are compared with the first that speaks of a round, where
 // their runs and its own end at the same keys. Who differs from more than half of the members is wrong; where nobody
-// has so many on its side nobody knows who is. Thread-compatible; owned by RoundBook.
+// has so many on its side nobody knows who is. Thread-compatible; owned by JobRounds.
 //
 // Invariants:
 // - A run that does not end where the first member's do waits, joined to those of its member beside it, until it does.

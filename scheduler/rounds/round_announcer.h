@@ -1,4 +1,4 @@
-// Carries out what RoundBook has decided: makes bindings and closed rounds durable, and tells them to the nodes.
+// Carries out what JobRounds has decided: makes bindings and closed rounds durable, and tells them to the nodes.
 // Thread-compatible; owned by the core.
 //
 // Invariants:
@@ -11,7 +11,7 @@
 #include "core/ids.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
-#include "scheduler/rounds/round_book.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/scheduler_context.h"
 
 namespace banyan {

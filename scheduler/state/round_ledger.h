@@ -1,6 +1,6 @@
 // What is bound, cut and closed of the job's rounds: the leases that have an open round, and for each key which rounds
 // are closed everywhere. A running scheduler binds and closes by it; at a restart the records are replayed into one, by
-// the same functions. Thread-compatible; owned by RoundBook, and by RecoveredState before it.
+// the same functions. Thread-compatible; owned by JobRounds, and by RecoveredState before it.
 //
 // Invariants:
 // - A round is in at most one lease, and a lease has an open round.

@@ -2,7 +2,7 @@
 // bounded however long a job runs. Thread-compatible; owned by the core.
 //
 // Invariants:
-// - state() is what a restart would recover once all records so far are durable, but for the rounds: RoundBook has
+// - state() is what a restart would recover once all records so far are durable, but for the rounds: JobRounds has
 //   their ledger, and changes it as it makes the records.
 // - Records after the last snapshot amount to kTailFactor times its bytes, or to least_tail_bytes, before another is
 //   due. A short record may speak of many keys: so that a restart stays fast, another is due as well when records have

@@ -17,8 +17,8 @@
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/published_policies.h"
+#include "scheduler/rounds/job_rounds.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/transfer/state_transfer.h"
 #include "topology/policy.h"
@@ -37,7 +37,7 @@ class TransferControl {
     JobMembers* members = nullptr;
     const PublishedPolicies* policies = nullptr;
     const KeyTable* keys = nullptr;
-    const RoundBook* rounds = nullptr;
+    const JobRounds* rounds = nullptr;
     bool nodes_have_parameters = false;  // with a server-side optimizer
     SchedulerContext* context = nullptr;
   };

@@ -220,13 +220,13 @@ void SimulatedProcess::CarryOut(Action action) {
                  [this](CompleteRequest& completion) {
                    if (worker_port_ != nullptr) worker_port_->OnComplete(completion);
                  },
-                 [this](TellRoundComplete& told) {
+                 [this](NotifyRoundComplete& told) {
                    if (worker_port_ != nullptr) worker_port_->OnRoundComplete(told);
                  },
                  // A simulated worker always waits for a call, which the core ends as well.
-                 [](TellJobEnded&) {},
+                 [](NotifyJobEnded&) {},
                  [](Admit&) {},
-                 [](TellMembers&) {},
+                 [](NotifyMembers&) {},
                  [this](AskWorker& ask) {
                    if (worker_port_ != nullptr) worker_port_->OnAsked(ask.task);
                  },

@@ -57,7 +57,7 @@ class WorkerPort {
 
   virtual void OnWriteResult(const WriteResult& write) = 0;
   virtual void OnComplete(const CompleteRequest& completion) = 0;
-  virtual void OnRoundComplete(const TellRoundComplete& told) = 0;
+  virtual void OnRoundComplete(const NotifyRoundComplete& told) = 0;
   // Something about the training state of a worker, or of all.
   virtual void OnAsked(const StateTask& task) = 0;
   // The process has ended: what waits gets no answer. Again for each later call.

@@ -14,14 +14,14 @@ namespace banyan {
 
 // --- who breaks a demo ---
 
-FaultDesk::FaultDesk(const RunningJob& job, std::string banyan_program)
+FaultRequests::FaultRequests(const RunningJob& job, std::string banyan_program)
     : has_links_(!job.wan_directory.empty()), thread_([this, job, program = std::move(banyan_program)] {
         // Of this thread, which the senders of traffic must not outlive.
         ChaosJob broken(job, program);
         Work(broken);
       }) {}
 
-FaultDesk::~FaultDesk() {
+FaultRequests::~FaultRequests() {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     ends_ = true;
@@ -30,7 +30,7 @@ FaultDesk::~FaultDesk() {
   thread_.join();
 }
 
-void FaultDesk::Give(FaultRequest request) {
+void FaultRequests::Give(FaultRequest request) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     requests_.push_back(std::move(request));
@@ -38,7 +38,7 @@ void FaultDesk::Give(FaultRequest request) {
   changed_.notify_one();
 }
 
-void FaultDesk::Work(ChaosJob& job) {
+void FaultRequests::Work(ChaosJob& job) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!ends_) {
     const auto is_due = [this] { return ends_ || !requests_.empty(); };
@@ -60,7 +60,7 @@ void FaultDesk::Work(ChaosJob& job) {
   }
 }
 
-absl::StatusOr<std::string> FaultDesk::Do(const FaultRequest& request, ChaosJob& job) const {
+absl::StatusOr<std::string> FaultRequests::Do(const FaultRequest& request, ChaosJob& job) const {
   ChaosFault fault = {.kind = request.kind, .at = SteadyNow(), .lasts = kFaultLasts};
   if (request.kind == ChaosKind::kKillNode) {
     const std::vector<ProcessRecord> nodes = job.FindProcesses(ProcessKind::kNode);
@@ -151,10 +151,11 @@ std::string DrawToken() {
 absl::StatusOr<std::unique_ptr<DemoPage>> DemoPage::Serve(const RunningJob& job, const std::string& banyan_program) {
   std::unique_ptr<DemoPage> page(new DemoPage(job, banyan_program, DrawToken()));
   const PageAccess access = {.readers_token = "", .operators = {{kOperator, page->token_}}};
-  FaultDesk* const desk = &page->desk_;
+  FaultRequests* const requests = &page->requests_;
   absl::StatusOr<std::unique_ptr<JobPage>> served = JobPage::Serve(
       kAddress, [](LogLevel, absl::string_view) {}, access, nullptr,
-      FaultRoutes(access, desk->has_links(), [desk](FaultRequest request) { desk->Give(std::move(request)); }));
+      FaultRoutes(access, requests->has_links(),
+                  [requests](FaultRequest request) { requests->Give(std::move(request)); }));
   if (!served.ok()) return served.status();
   page->page_ = *std::move(served);
   return page;

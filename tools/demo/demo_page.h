@@ -28,22 +28,22 @@ struct FaultRequest {
   ChaosKind kind = ChaosKind::kKillNode;
   std::string node = {};   // or one end of the link
   std::string other = {};  // the other end
-  // Says what was done, or why nothing was. Called on the desk's thread.
+  // Says what was done, or why nothing was. Called on the requests's thread.
   std::function<void(absl::StatusOr<std::string> done)> reply = {};
 };
 
 // Breaks a running demo as somebody on its page asks: kills a node, cuts a link, sends others' traffic over it. On a
 // thread of its own, which heals what it has cut. Thread-safe.
 // Invariants:
-// - Each request is answered once, at the latest by CANCELLED when the desk goes.
-// - What is cut or shared is so until kFaultLasts after the last request for it, or until the desk goes.
-class FaultDesk {
+// - Each request is answered once, at the latest by CANCELLED when the requests goes.
+// - What is cut or shared is so until kFaultLasts after the last request for it, or until the requests goes.
+class FaultRequests {
  public:
   // `banyan_program` is for ChaosJob.
-  FaultDesk(const RunningJob& job, std::string banyan_program);
-  FaultDesk(const FaultDesk&) = delete;
-  FaultDesk& operator=(const FaultDesk&) = delete;
-  ~FaultDesk();
+  FaultRequests(const RunningJob& job, std::string banyan_program);
+  FaultRequests(const FaultRequests&) = delete;
+  FaultRequests& operator=(const FaultRequests&) = delete;
+  ~FaultRequests();
 
   // Only an emulated WAN has links that can be cut and shared.
   bool has_links() const { return has_links_; }
@@ -85,10 +85,10 @@ class DemoPage {
 
  private:
   DemoPage(const RunningJob& job, const std::string& banyan_program, std::string token)
-      : token_(std::move(token)), desk_(job, banyan_program) {}
+      : token_(std::move(token)), requests_(job, banyan_program) {}
 
   const std::string token_;
-  FaultDesk desk_;  // outlives the page, whose requests it takes
+  FaultRequests requests_;  // outlives the page, whose requests it takes
   std::unique_ptr<JobPage> page_;
 };
 

@@ -112,12 +112,12 @@ MetricFamily JobPage::WrongTokens::Metric() const {
 }
 
 absl::StatusOr<std::unique_ptr<JobPage>> JobPage::Serve(const std::string& http, const LogFunction& log,
-                                                        const PageAccess& access, std::shared_ptr<OrderDesk> desk,
+                                                        const PageAccess& access, std::shared_ptr<OrderQueue> requests,
                                                         std::vector<HttpRoute> more) {
   std::unique_ptr<JobPage> page(new JobPage);
   const JobFeed* const feed = &page->feed_;
   std::vector<HttpRoute> routes = JobPageRoutes(feed);
-  for (HttpRoute& route : OperatorRoutes(access, std::move(desk))) routes.push_back(std::move(route));
+  for (HttpRoute& route : OperatorRoutes(access, std::move(requests))) routes.push_back(std::move(route));
   // Only who leads has a page.
   routes.push_back(ReadinessRoute([] { return true; }));
   for (HttpRoute& route : more) routes.push_back(std::move(route));

@@ -22,7 +22,7 @@
 #include "tools/daemon/daemon_log.h"
 #include "tools/page/job_history.h"
 #include "tools/page/operator_routes.h"
-#include "tools/page/order_desk.h"
+#include "tools/page/order_queue.h"
 #include "tools/trace/record_gatherer.h"
 
 namespace banyan {
@@ -80,11 +80,11 @@ std::vector<HttpRoute> JobPageRoutes(const JobFeed* feed);
 class JobPage {
  public:
   // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their
-  // maker does. UNAVAILABLE when it cannot be bound. `access` says who reads, and whose orders go to `desk`, if there
-  // is one. `more` is served beside.
+  // maker does. UNAVAILABLE when it cannot be bound. `access` says who reads, and whose orders go to `requests`, if
+  // there is one. `more` is served beside.
   static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log,
                                                         const PageAccess& access = {},
-                                                        std::shared_ptr<OrderDesk> desk = nullptr,
+                                                        std::shared_ptr<OrderQueue> requests = nullptr,
                                                         std::vector<HttpRoute> more = {});
   JobPage(const JobPage&) = delete;
   JobPage& operator=(const JobPage&) = delete;

@@ -29,19 +29,19 @@ using MakeOrder = std::function<Message(const std::string& sender, std::string b
 std::string PathOf(absl::string_view name) { return absl::StrCat("/api/operator/", name); }
 
 HttpRoute MakeOrderRoute(const std::string& name, const PageAccess& access, size_t most_bytes,
-                         std::shared_ptr<OrderDesk> desk, MakeOrder make) {
-  return OperatorPost(
-      PathOf(name), access, most_bytes,
-      [desk = std::move(desk), make = std::move(make)](std::string sender, std::string body, AnswerPost answer) {
-        PageOrder order;
-        order.message = make(sender, std::move(body));
-        order.operator_name = std::move(sender);
-        order.reply = [answer = std::move(answer)](absl::StatusOr<OperatorReply> reply) {
-          if (reply.ok()) return answer({200, OrderAnswer(reply->accepted, reply->text)});
-          answer({kServiceUnavailable, OrderAnswer(false, reply.status().message())});
-        };
-        desk->Give(std::move(order));
-      });
+                         std::shared_ptr<OrderQueue> requests, MakeOrder make) {
+  return OperatorPost(PathOf(name), access, most_bytes,
+                      [requests = std::move(requests), make = std::move(make)](std::string sender, std::string body,
+                                                                               AnswerPost answer) {
+                        PageOrder order;
+                        order.message = make(sender, std::move(body));
+                        order.operator_name = std::move(sender);
+                        order.reply = [answer = std::move(answer)](absl::StatusOr<OperatorReply> reply) {
+                          if (reply.ok()) return answer({200, OrderAnswer(reply->accepted, reply->text)});
+                          answer({kServiceUnavailable, OrderAnswer(false, reply.status().message())});
+                        };
+                        requests->Give(std::move(order));
+                      });
 }
 
 Message MakeReconfigure(const std::string& sender, std::string body) {
@@ -112,22 +112,22 @@ absl::StatusOr<std::string> FindOperator(const PageAccess& access, absl::string_
   return absl::UnauthenticatedError("expected an operator's token, as `Authorization: Bearer TOKEN`");
 }
 
-std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
-  const bool has_operators = desk != nullptr && !access.operators.empty();
-  const std::string how = desk == nullptr || has_operators ? "" : kHow;
+std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderQueue> requests) {
+  const bool has_operators = requests != nullptr && !access.operators.empty();
+  const std::string how = requests == nullptr || has_operators ? "" : kHow;
   std::vector<HttpRoute> routes = {{"/api/operator", [has_operators, how] { return OrderAnswer(has_operators, how); }}};
-  if (desk == nullptr) return routes;
+  if (requests == nullptr) return routes;
   routes.push_back(
       OperatorPost(PathOf("who"), access, 0, [](std::string sender, std::string, const AnswerPost& answer) {
         answer({200, OrderAnswer(true, sender)});
       }));
   routes.push_back(
-      OperatorPost(PathOf("overlay"), access, 0, [desk](const std::string&, std::string, const AnswerPost& answer) {
-        answer({200, OrderAnswer(true, desk->overlay())});
+      OperatorPost(PathOf("overlay"), access, 0, [requests](const std::string&, std::string, const AnswerPost& answer) {
+        answer({200, OrderAnswer(true, requests->overlay())});
       }));
-  routes.push_back(MakeOrderRoute("reconfigure", access, size_t{kMaxOverlayBytes}, desk, MakeReconfigure));
-  routes.push_back(MakeOrderRoute("remove", access, kMostWords, desk, MakeRemove));
-  routes.push_back(MakeOrderRoute("stop", access, kMostWords, desk, MakeStop));
+  routes.push_back(MakeOrderRoute("reconfigure", access, size_t{kMaxOverlayBytes}, requests, MakeReconfigure));
+  routes.push_back(MakeOrderRoute("remove", access, kMostWords, requests, MakeRemove));
+  routes.push_back(MakeOrderRoute("stop", access, kMostWords, requests, MakeStop));
   return routes;
 }
 

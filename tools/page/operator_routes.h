@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "runtime/http/http_route.h"
-#include "tools/page/order_desk.h"
+#include "tools/page/order_queue.h"
 
 namespace banyan {
 
@@ -66,8 +66,9 @@ HttpRoute OperatorPost(std::string path, const PageAccess& access, size_t most_b
 
 // The paths, whose answers are JSON: `accepted` and `text`, as `banyan stop --json` has them. /api/operator tells
 // whether there are operators. By POST: `who` tells an operator's name, `overlay` the text that the job runs under;
-// `reconfigure` takes such a text, `remove` a node's name, and `stop` a reason. `desk` is nullptr where none are taken.
-std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderDesk> desk);
+// `reconfigure` takes such a text, `remove` a node's name, and `stop` a reason. `requests` is nullptr where none are
+// taken.
+std::vector<HttpRoute> OperatorRoutes(const PageAccess& access, std::shared_ptr<OrderQueue> requests);
 
 }  // namespace banyan
 

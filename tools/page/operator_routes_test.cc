@@ -91,8 +91,8 @@ class OperatorServerTest : public ::testing::Test {
     answerer_.join();
   }
 
-  void Serve(const PageAccess& access, std::shared_ptr<OrderDesk> desk) {
-    auto server = HttpServer::Serve("127.0.0.1:0", OperatorRoutes(access, std::move(desk)),
+  void Serve(const PageAccess& access, std::shared_ptr<OrderQueue> requests) {
+    auto server = HttpServer::Serve("127.0.0.1:0", OperatorRoutes(access, std::move(requests)),
                                     {.token = [token = access.readers_token] { return token.Get(); }});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
@@ -117,9 +117,9 @@ class OperatorServerTest : public ::testing::Test {
   void AnswerAll() {
     std::unique_lock<std::mutex> lock(mutex_);
     while (true) {
-      changed_.wait(lock, [this] { return ends_ || desk_->has_orders(); });
+      changed_.wait(lock, [this] { return ends_ || requests_->has_orders(); });
       if (ends_) return;
-      for (PageOrder& order : desk_->Take()) Answer(order);
+      for (PageOrder& order : requests_->Take()) Answer(order);
     }
   }
   static void Answer(PageOrder& order) {
@@ -138,7 +138,7 @@ class OperatorServerTest : public ::testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ends_ = false;
-  const std::shared_ptr<OrderDesk> desk_ = std::make_shared<OrderDesk>([this] {
+  const std::shared_ptr<OrderQueue> requests_ = std::make_shared<OrderQueue>([this] {
     // Not between the look and the wait.
     { const std::lock_guard<std::mutex> lock(mutex_); }
     changed_.notify_all();
@@ -149,8 +149,8 @@ class OperatorServerTest : public ::testing::Test {
 };
 
 TEST_F(OperatorServerTest, OrdersAreThoseOfTheCommands) {
-  Serve(Access(), desk_);
-  desk_->SetOverlay("job: \"j\"\n");
+  Serve(Access(), requests_);
+  requests_->SetOverlay("job: \"j\"\n");
   EXPECT_THAT(Get(), HasSubstr(R"({"accepted":true,"text":""})"));
   EXPECT_THAT(Post("who", "", "bob-bob-bob-bob-bob"), HasSubstr(R"({"accepted":true,"text":"bob"})"));
   EXPECT_THAT(Post("overlay", ""), AllOf(HasSubstr("application/json"), HasSubstr(R"("text":"job: \"j\"\u000a")")));
@@ -165,7 +165,7 @@ TEST_F(OperatorServerTest, OrdersAreThoseOfTheCommands) {
 }
 
 TEST_F(OperatorServerTest, NobodyElseGivesAny) {
-  Serve(Access(), desk_);
+  Serve(Access(), requests_);
   for (const char* path : {"who", "overlay", "reconfigure", "remove", "stop"}) {
     EXPECT_THAT(Post(path, "", kReader), AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("\"accepted\":false"))) << path;
     EXPECT_THAT(Post(path, "", "wrong"), AllOf(StartsWith("HTTP/1.1 401 "), HasSubstr("\"accepted\":false"))) << path;
@@ -173,7 +173,7 @@ TEST_F(OperatorServerTest, NobodyElseGivesAny) {
 }
 
 TEST_F(OperatorServerTest, WithoutOperatorsItTellsWhatIsMissing) {
-  Serve({kReader, {}}, desk_);
+  Serve({kReader, {}}, requests_);
   EXPECT_THAT(Get(), AllOf(HasSubstr("\"accepted\":false"), HasSubstr("--http-operator")));
   EXPECT_THAT(Post("stop", "", kAda), AllOf(StartsWith("HTTP/1.1 403 "), HasSubstr("--http-operator NAME=FILE")));
 }

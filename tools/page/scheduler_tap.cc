@@ -35,7 +35,7 @@ SchedulerTap::SchedulerTap(std::unique_ptr<Protocol> core, Options options)
 
 SchedulerTap::~SchedulerTap() {
   is_ending_ = true;
-  if (options_.desk != nullptr) options_.desk->Close();
+  if (options_.requests != nullptr) options_.requests->Close();
   EndQuestions();
 }
 
@@ -43,7 +43,7 @@ void SchedulerTap::OnEvent(Event& event) {
   if (std::holds_alternative<Started>(event) && options_.take_status) next_status_ = now();
   const auto* const received = std::get_if<MessageReceived>(&event);
   const auto* const order = received == nullptr ? nullptr : std::get_if<Reconfigure>(&received->message);
-  if (order == nullptr || options_.desk == nullptr) return;
+  if (order == nullptr || options_.requests == nullptr) return;
   if (overlays_.size() >= kMostOverlays) overlays_.erase(overlays_.begin());
   overlays_[received->connection] = order->overlay_yaml;
 }
@@ -55,17 +55,17 @@ bool SchedulerTap::OnAction(Action& action) {
   const auto* const reply = std::get_if<OperatorReply>(&send->message);
   if (reply == nullptr) return true;
   auto wanted = overlays_.extract(send->connection);
-  if (!wanted.empty() && reply->accepted) options_.desk->SetOverlay(std::move(wanted.mapped()));
+  if (!wanted.empty() && reply->accepted) options_.requests->SetOverlay(std::move(wanted.mapped()));
   return true;
 }
 
 Timestamp SchedulerTap::NextTurn() const {
-  return options_.desk != nullptr && options_.desk->has_orders() ? Timestamp() : next_status_;
+  return options_.requests != nullptr && options_.requests->has_orders() ? Timestamp() : next_status_;
 }
 
 void SchedulerTap::OnTurn() {
-  if (options_.desk != nullptr) {
-    for (PageOrder& order : options_.desk->Take()) Give(std::move(order));
+  if (options_.requests != nullptr) {
+    for (PageOrder& order : options_.requests->Take()) Give(std::move(order));
   }
   if (now() >= next_status_) AskForStatus();
 }
@@ -102,7 +102,7 @@ void SchedulerTap::Give(PageOrder order) {
     }
     log(absl::StrCat(reply->accepted ? "done: " : "not done: ", Loggable(reply->text)));
     const auto* const wanted = std::get_if<Reconfigure>(&order.message);
-    if (wanted != nullptr && reply->accepted) options_.desk->SetOverlay(wanted->overlay_yaml);
+    if (wanted != nullptr && reply->accepted) options_.requests->SetOverlay(wanted->overlay_yaml);
     order.reply(std::move(*reply));
   });
 }

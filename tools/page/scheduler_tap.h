@@ -1,5 +1,5 @@
 // What a scheduler's own process asks of its core and gives it: its status, as a client would ask, and the orders of a
-// desk, each as an operator's command. So orders of the page are checked, logged and answered as those of `banyan
+// requests, each as an operator's command. So orders of the page are checked, logged and answered as those of `banyan
 // reconfigure`, `remove` and `stop`. Thread-compatible; owned by its driver.
 // Invariants:
 // - Every order that was picked up is answered, at the latest when this ends or the core closes its connection.
@@ -14,7 +14,7 @@
 #include "core/ids.h"
 #include "proto/status.h"
 #include "protocol/tap.h"
-#include "tools/page/order_desk.h"
+#include "tools/page/order_queue.h"
 
 namespace banyan {
 
@@ -23,7 +23,7 @@ class SchedulerTap : public Tap {
   // Functions are called on the driver's thread.
   struct Options {
     // Closed at the end; nullptr for none. The driver is to step this soon after an order was laid down.
-    std::shared_ptr<OrderDesk> desk = nullptr;
+    std::shared_ptr<OrderQueue> requests = nullptr;
     // Gets the status every second, or every second for each 3,000 nodes, links and keys that it has, which are a
     // megabyte of JSON. Empty: it is not asked for.
     std::function<void(Timestamp now, JobStatus status)> take_status = nullptr;

@@ -36,14 +36,14 @@ PageOrder MakeOrder(Message message, Reply* reply) {
           }};
 }
 
-// A job of three nodes whose scheduler takes orders from a desk. Records are durable and computations done at once.
+// A job of three nodes whose scheduler takes orders from a requests. Records are durable and computations done at once.
 class OrderTapTest : public ::testing::Test {
  protected:
   OrderTapTest()
       : scheduler_(std::make_unique<SchedulerTap>(
             std::make_unique<SchedulerCore>(MeshOverlay(3), SchedulerOptions{.stored = {}, .start = StartId(1)}),
-            SchedulerTap::Options{.desk = desk_})) {
-    desk_->SetOverlay(MeshYaml(3));
+            SchedulerTap::Options{.requests = requests_})) {
+    requests_->SetOverlay(MeshYaml(3));
     Step(Started{});
     for (int node = 1; node <= 3; ++node) Step(MessageReceived{MeshConnection(node), MeshJoin(node), {}});
     sent_.clear();
@@ -71,7 +71,7 @@ class OrderTapTest : public ::testing::Test {
   // What the scheduler answers to an order of ada's.
   Reply Order(Message message) {
     Reply reply;
-    desk_->Give(MakeOrder(std::move(message), &reply));
+    requests_->Give(MakeOrder(std::move(message), &reply));
     EXPECT_EQ(wakes_, ++orders_);
     EXPECT_LE(scheduler_->NextDeadline(), now_);
     Step(DeadlineReached{});
@@ -85,7 +85,7 @@ class OrderTapTest : public ::testing::Test {
   int wakes_ = 0;
   int orders_ = 0;
   Timestamp now_ = Timestamp() + absl::Seconds(100);
-  const std::shared_ptr<OrderDesk> desk_ = std::make_shared<OrderDesk>([this] { ++wakes_; });
+  const std::shared_ptr<OrderQueue> requests_ = std::make_shared<OrderQueue>([this] { ++wakes_; });
   std::deque<Event> waiting_;
   std::vector<std::string> logs_;
   std::vector<Send> sent_;
@@ -98,7 +98,7 @@ TEST_F(OrderTapTest, AnOverlayIsCheckedPlannedAndInForce) {
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_TRUE((*reply)->accepted);
   EXPECT_THAT((*reply)->text, AllOf(StartsWith("policy 2: "), HasSubstr("star")));
-  EXPECT_EQ(desk_->overlay(), wanted);
+  EXPECT_EQ(requests_->overlay(), wanted);
   EXPECT_THAT(logs_, AllOf(Contains("operator 'ada' on the page: reconfigure the job"),
                            Contains(StartsWith("operator 'ada' on the page: done: policy 2: "))));
   // Nodes hear of it, and nobody else.
@@ -110,7 +110,7 @@ TEST_F(OrderTapTest, AMistakeChangesNothing) {
   ASSERT_TRUE(reply.has_value() && reply->ok());
   EXPECT_FALSE((*reply)->accepted);
   EXPECT_THAT((*reply)->text, HasSubstr("the overlay of ada:1"));
-  EXPECT_EQ(desk_->overlay(), MeshYaml(3));
+  EXPECT_EQ(requests_->overlay(), MeshYaml(3));
   EXPECT_THAT(logs_, Contains(StartsWith("operator 'ada' on the page: not done: the overlay of ada:1")));
 }
 
@@ -142,23 +142,23 @@ TEST_F(OrderTapTest, CommandsPassThroughAndTheirOverlaysAreKnown) {
   const std::string wanted = MeshYaml(3, "topology: {planner: star}\n");
   Step(MessageReceived{kCommand, Reconfigure{"nonsense", "f.yaml"}, {}});
   EXPECT_EQ(SentTo(kCommand), 1);
-  EXPECT_EQ(desk_->overlay(), MeshYaml(3));
+  EXPECT_EQ(requests_->overlay(), MeshYaml(3));
   Step(MessageReceived{kCommand, Reconfigure{wanted, "f.yaml"}, {}});
   EXPECT_EQ(SentTo(kCommand), 2);
-  EXPECT_EQ(desk_->overlay(), wanted);
+  EXPECT_EQ(requests_->overlay(), wanted);
 }
 
 TEST(OrderTapEndTest, WhoeverIsNotAnsweredIsTold) {
-  const auto desk = std::make_shared<OrderDesk>([] {});
+  const auto requests = std::make_shared<OrderQueue>([] {});
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [](MessageReceived&, Actions&) {};
-  auto scheduler = std::make_unique<SchedulerTap>(std::move(core), SchedulerTap::Options{.desk = desk});
+  auto scheduler = std::make_unique<SchedulerTap>(std::move(core), SchedulerTap::Options{.requests = requests});
   Reply taken, waiting, late;
-  desk->Give(MakeOrder(StopJob{}, &taken));
+  requests->Give(MakeOrder(StopJob{}, &taken));
   scheduler->Step(Timestamp(), Started{});
-  desk->Give(MakeOrder(StopJob{}, &waiting));
+  requests->Give(MakeOrder(StopJob{}, &waiting));
   scheduler.reset();
-  desk->Give(MakeOrder(StopJob{}, &late));
+  requests->Give(MakeOrder(StopJob{}, &late));
   for (const Reply* reply : {&taken, &waiting, &late}) {
     ASSERT_TRUE(reply->has_value());
     EXPECT_TRUE(absl::IsCancelled((*reply)->status())) << (*reply)->status();
@@ -166,14 +166,14 @@ TEST(OrderTapEndTest, WhoeverIsNotAnsweredIsTold) {
 }
 
 TEST(OrderTapEndTest, AConnectionThatTheCoreClosesEndsItsOrder) {
-  const auto desk = std::make_shared<OrderDesk>([] {});
+  const auto requests = std::make_shared<OrderQueue>([] {});
   auto core = std::make_unique<TestingProtocol>();
   core->on_message = [](MessageReceived& received, Actions& actions) {
     TestingProtocol::Add(actions, Disconnect{received.connection});
   };
-  SchedulerTap scheduler(std::move(core), {.desk = desk});
+  SchedulerTap scheduler(std::move(core), {.requests = requests});
   Reply reply;
-  desk->Give(MakeOrder(StopJob{}, &reply));
+  requests->Give(MakeOrder(StopJob{}, &reply));
   const Actions actions = scheduler.Step(Timestamp(), Started{});
   ASSERT_TRUE(reply.has_value());
   EXPECT_THAT(reply->status().message(), HasSubstr("look at its log"));

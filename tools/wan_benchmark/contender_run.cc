@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 #include "bench/timing.h"
 #include "posix/child_process.h"
 #include "posix/work_directory.h"
@@ -94,8 +94,8 @@ class ContenderRun {
     const absl::StatusOr<WanStatus> status = wan_->Status();
     if (!status.ok()) return status.status();
     FillPlace(*status);
-    absl::StatusOr<std::unique_ptr<RoundGate>> gate =
-        RoundGate::Create(place_.gate, static_cast<int>(place_.nodes.size()));
+    absl::StatusOr<std::unique_ptr<RoundBarrier>> gate =
+        RoundBarrier::Create(place_.gate, static_cast<int>(place_.nodes.size()));
     if (!gate.ok()) return gate.status();
     gate_ = *std::move(gate);
     return StartProcesses();
@@ -321,7 +321,7 @@ class ContenderRun {
   ContenderResult result_;
   std::unique_ptr<WorkDirectory> directory_;
   std::unique_ptr<EmulatedWan> wan_;
-  std::unique_ptr<RoundGate> gate_;
+  std::unique_ptr<RoundBarrier> gate_;
   std::vector<std::unique_ptr<ChildProcess>> children_;
   absl::Time started_;
   int64_t next_round_ = 1;

@@ -17,7 +17,7 @@ struct BenchPlace {
   std::string peer_program;                                // of the contender: each of its workers
   std::string mpirun_program = "/usr/bin/mpirun.openmpi";  // Debian's
   std::string directory;                                   // for files of this contender alone
-  std::string gate;                                        // the RoundGate's file
+  std::string gate;                                        // the RoundBarrier's file
   std::string wan_directory;                               // of the emulated WAN
   std::vector<std::pair<std::string, std::string>> nodes;  // names and IP addresses, in the overlay's order
   std::string scheduler_node;                              // by name

@@ -11,8 +11,8 @@
 //   one was detached.
 // - After Close every request ends at once.
 // - Who is attached is the core's to say: a worker is told of rounds from the success of its Attach until its Detach.
-#ifndef BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
-#define BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
+#ifndef BANYAN_RUNTIME_WORKERS_WORKER_REQUESTS_H_
+#define BANYAN_RUNTIME_WORKERS_WORKER_REQUESTS_H_
 
 #include <cstdint>
 #include <deque>
@@ -34,21 +34,21 @@
 
 namespace banyan {
 
-class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
+class WorkerRequests : public std::enable_shared_from_this<WorkerRequests> {
  public:
   // Runs once per request, on any thread, without locks held.
   using Done = std::function<void(const CompleteRequest&)>;
   // Tell an attached worker what it has not asked for; run on any thread, without locks held.
   struct Notices {
-    std::function<void(KeyId, Round)> round_complete;       // as TellRoundComplete
-    std::function<void(const absl::Status&)> job_ended;     // as TellJobEnded, or when the gate closes
-    std::function<void(const StateTask&)> state_task = {};  // of this worker, or of all
-    std::function<void(const TellMembers&)> members = {};   // at first as soon as it is attached
-    std::string process = {};                               // the worker, in words; empty: unknown
+    std::function<void(KeyId, Round)> round_complete;        // as NotifyRoundComplete
+    std::function<void(const absl::Status&)> job_ended;      // as NotifyJobEnded, or when the requests closes
+    std::function<void(const StateTask&)> state_task = {};   // of this worker, or of all
+    std::function<void(const NotifyMembers&)> members = {};  // at first as soon as it is attached
+    std::string process = {};                                // the worker, in words; empty: unknown
   };
 
   // `pool` is used until Close returns.
-  WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
+  WorkerRequests(std::shared_ptr<EventQueue> queue, ComputePool& pool);
 
   // Posts a WorkerAttach, once an earlier one of the same worker has ended. When it succeeds, the worker gets `notices`
   // before `done` runs.
@@ -69,9 +69,9 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   // For the protocol thread, in the order of the actions.
   void Write(WriteResult write);
   void Complete(CompleteRequest complete);
-  void Tell(const TellRoundComplete& told);
-  void Tell(const TellJobEnded& told);
-  void Tell(TellMembers told);
+  void Tell(const NotifyRoundComplete& told);
+  void Tell(const NotifyJobEnded& told);
+  void Tell(NotifyMembers told);
   // Hands the task to its worker. Workers that are attached later are held as well.
   void Ask(const StateTask& task);
   // Ends all waiting and later requests with `status`, and tells all workers.
@@ -106,9 +106,9 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
   absl::Status closed_;                                         // not OK once closed
   bool is_held_ = false;                                        // workers wait at boundaries
-  std::optional<TellMembers> members_;                          // of whom workers were told last
+  std::optional<NotifyMembers> members_;                        // of whom workers were told last
 };
 
 }  // namespace banyan
 
-#endif  // BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
+#endif  // BANYAN_RUNTIME_WORKERS_WORKER_REQUESTS_H_

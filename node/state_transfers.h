@@ -1,7 +1,7 @@
 // The states that pass between a node and others: those of workers (StateExchange), and with a server-side optimizer
 // its own (ReplicaExchange). Hands each event to the one that it concerns. Thread-compatible; owned by NodeCore.
-#ifndef BANYAN_NODE_NODE_STATES_H_
-#define BANYAN_NODE_NODE_STATES_H_
+#ifndef BANYAN_NODE_STATE_TRANSFERS_H_
+#define BANYAN_NODE_STATE_TRANSFERS_H_
 
 #include <algorithm>
 #include <utility>
@@ -21,10 +21,10 @@
 
 namespace banyan {
 
-class NodeStates {
+class StateTransfers {
  public:
   // Gives up on whoever is silent for `config.lost_after`. The pointers outlive this.
-  NodeStates(const JobConfig& config, Replicas* replicas, StateWorkers* workers)
+  StateTransfers(const JobConfig& config, Replicas* replicas, StateWorkers* workers)
       : workers_({.stall_after = config.lost_after}, &mail_, workers),
         replicas_({.patience = config.lost_after}, replicas, &mail_),
         has_quorum_(config.aggregation.quorum > 0) {}
@@ -100,4 +100,4 @@ class NodeStates {
 
 }  // namespace banyan
 
-#endif  // BANYAN_NODE_NODE_STATES_H_
+#endif  // BANYAN_NODE_STATE_TRANSFERS_H_

@@ -1,10 +1,10 @@
-// The gate at which the processes of a benchmark wait for each other, outside of the network that is measured. It is a
-// file that all processes of one machine map. The benchmark makes it and opens one round after the other. Members
+// The barrier at which the processes of a benchmark wait for each other, outside of the network that is measured. It is
+// a file that all processes of one machine map. The benchmark makes it and opens one round after the other. Members
 // arrive when they are ready for the next round. Those that have ended a round leave its times there. They then wait
 // for the rest before they do anything else, as all share the machine's processors.
 // Thread-compatible; members are processes and share nothing else.
-#ifndef BANYAN_BENCH_ROUND_GATE_H_
-#define BANYAN_BENCH_ROUND_GATE_H_
+#ifndef BANYAN_BENCH_ROUND_BARRIER_H_
+#define BANYAN_BENCH_ROUND_BARRIER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -25,21 +25,21 @@ struct RoundSpan {
   int64_t end_ns = 0;
 };
 
-class RoundGate {
+class RoundBarrier {
  public:
   // Makes the file. REQUIRES: 1 <= members <= kMaxGateMembers.
-  static absl::StatusOr<std::unique_ptr<RoundGate>> Create(const std::string& path, int members);
-  // INVALID_ARGUMENT when the file is no gate of so many members.
-  static absl::StatusOr<std::unique_ptr<RoundGate>> Open(const std::string& path, int members);
-  RoundGate(const RoundGate&) = delete;
-  RoundGate& operator=(const RoundGate&) = delete;
-  ~RoundGate();
+  static absl::StatusOr<std::unique_ptr<RoundBarrier>> Create(const std::string& path, int members);
+  // INVALID_ARGUMENT when the file is no barrier of so many members.
+  static absl::StatusOr<std::unique_ptr<RoundBarrier>> Open(const std::string& path, int members);
+  RoundBarrier(const RoundBarrier&) = delete;
+  RoundBarrier& operator=(const RoundBarrier&) = delete;
+  ~RoundBarrier();
 
   // Called by members. Rounds count from 1. Each member arrives at a round, awaits its opening, ends it, and awaits the
   // others' end.
   void Arrive(int member, int64_t round);
   void End(int member, int64_t round, RoundSpan span);
-  // Both are false when the gate is closed, or after `patience`.
+  // Both are false when the barrier is closed, or after `patience`.
   bool AwaitOpening(int64_t round, absl::Duration patience) const;
   bool AwaitAllEnded(int64_t round, absl::Duration patience) const;
 
@@ -54,7 +54,7 @@ class RoundGate {
 
  private:
   struct Shared;
-  RoundGate(Shared* shared, int members) : shared_(shared), members_(members) {}
+  RoundBarrier(Shared* shared, int members) : shared_(shared), members_(members) {}
 
   bool IsClosed() const;
   static bool Await(const std::function<bool()>& is_over, absl::Duration patience, absl::Duration look_interval);
@@ -65,4 +65,4 @@ class RoundGate {
 
 }  // namespace banyan
 
-#endif  // BANYAN_BENCH_ROUND_GATE_H_
+#endif  // BANYAN_BENCH_ROUND_BARRIER_H_

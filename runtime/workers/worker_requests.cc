@@ -1,4 +1,4 @@
-#include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_requests.h"
 
 #include <utility>
 #include <vector>
@@ -14,9 +14,10 @@ TensorView ViewOf(Buffer& buffer) { return {buffer.mutable_data(), buffer.elemen
 
 }  // namespace
 
-WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
+WorkerRequests::WorkerRequests(std::shared_ptr<EventQueue> queue, ComputePool& pool)
+    : queue_(std::move(queue)), pool_(pool) {}
 
-void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
+void WorkerRequests::Attach(WorkerId worker, Notices notices, Done done) {
   Request request;
   request.worker = worker;
   request.attaching = std::make_shared<const Notices>(std::move(notices));
@@ -35,12 +36,12 @@ void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
   }
 }
 
-void WorkerGate::StartAttach(Request request) {
+void WorkerRequests::StartAttach(Request request) {
   const WorkerId worker = request.worker;
   Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
 }
 
-void WorkerGate::AttachNext(WorkerId worker) {
+void WorkerRequests::AttachNext(WorkerId worker) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto behind = attaching_.find(worker);
   if (behind == attaching_.end()) return;  // closed
@@ -53,7 +54,7 @@ void WorkerGate::AttachNext(WorkerId worker) {
   StartAttach(std::move(next));
 }
 
-void WorkerGate::Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+void WorkerRequests::Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
   Request request;
   request.worker = worker;
   request.result = std::move(result);
@@ -67,13 +68,13 @@ void WorkerGate::Call(WorkerId worker, Buffer result, const std::function<Worker
   Start(std::move(request), make);
 }
 
-void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
+void WorkerRequests::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
   const RequestId id = std::exchange(next_, next_.Next());
   requests_.emplace(id, std::move(request));
   queue_->Post(WorkerCalled{make(id)});
 }
 
-void WorkerGate::CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done) {
+void WorkerRequests::CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!closed_.ok()) {
     const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
@@ -88,12 +89,12 @@ void WorkerGate::CallState(WorkerId worker, const std::function<StateCall(Reques
   queue_->Post(StateCalled{make(id)});
 }
 
-void WorkerGate::PostState(StateCall call) {
+void WorkerRequests::PostState(StateCall call) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (closed_.ok()) queue_->Post(StateCalled{std::move(call)});
 }
 
-void WorkerGate::Detach(WorkerId worker, bool clean) {
+void WorkerRequests::Detach(WorkerId worker, bool clean) {
   std::vector<Request> forgotten;  // outlive the lock, as memory goes with them
   std::lock_guard<std::mutex> lock(mutex_);
   workers_.erase(worker);
@@ -107,13 +108,13 @@ void WorkerGate::Detach(WorkerId worker, bool clean) {
   if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
 }
 
-std::string WorkerGate::AttachedBy(WorkerId worker) {
+std::string WorkerRequests::AttachedBy(WorkerId worker) {
   std::lock_guard<std::mutex> lock(mutex_);
   const auto found = workers_.find(worker);
   return found == workers_.end() ? "" : found->second->process;
 }
 
-void WorkerGate::Write(WriteResult write) {
+void WorkerRequests::Write(WriteResult write) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto found = requests_.find(write.request);
   if (found == requests_.end() || write.values.empty()) return;
@@ -141,7 +142,7 @@ void WorkerGate::Write(WriteResult write) {
   });
 }
 
-void WorkerGate::Complete(CompleteRequest complete) {
+void WorkerRequests::Complete(CompleteRequest complete) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto request = requests_.find(complete.request);
   if (request == requests_.end()) return;
@@ -149,20 +150,20 @@ void WorkerGate::Complete(CompleteRequest complete) {
   if (request->second.copies == 0) Finish(std::move(lock), request);
 }
 
-void WorkerGate::Copied(RequestId id) {
+void WorkerRequests::Copied(RequestId id) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto request = requests_.find(id);
   if (request == requests_.end()) return;
   if (--request->second.copies == 0 && request->second.complete) Finish(std::move(lock), request);
 }
 
-void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
+void WorkerRequests::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
   Request request = std::move(found->second);
   requests_.erase(found);
   if (request.attaching && request.complete->status.ok()) workers_[request.worker] = request.attaching;
   const bool is_attached = request.attaching && request.complete->status.ok();
   const bool is_to_hold = is_held_ && is_attached;
-  const std::optional<TellMembers> members = is_attached ? members_ : std::nullopt;
+  const std::optional<NotifyMembers> members = is_attached ? members_ : std::nullopt;
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
@@ -172,7 +173,7 @@ void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, R
   if (request.attaching) AttachNext(request.worker);
 }
 
-void WorkerGate::Tell(const TellRoundComplete& told) {
+void WorkerRequests::Tell(const NotifyRoundComplete& told) {
   std::shared_ptr<const Notices> notices;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -183,7 +184,7 @@ void WorkerGate::Tell(const TellRoundComplete& told) {
   notices->round_complete(told.key, told.round);
 }
 
-void WorkerGate::Tell(const TellJobEnded& told) {
+void WorkerRequests::Tell(const NotifyJobEnded& told) {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -192,7 +193,7 @@ void WorkerGate::Tell(const TellJobEnded& told) {
   for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
 }
 
-void WorkerGate::Tell(TellMembers told) {
+void WorkerRequests::Tell(NotifyMembers told) {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -204,7 +205,7 @@ void WorkerGate::Tell(TellMembers told) {
   }
 }
 
-void WorkerGate::Ask(const StateTask& task) {
+void WorkerRequests::Ask(const StateTask& task) {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers;
   const auto* read = std::get_if<ReadState>(&task);
   const auto* write = std::get_if<WriteState>(&task);
@@ -220,7 +221,7 @@ void WorkerGate::Ask(const StateTask& task) {
   }
 }
 
-void WorkerGate::Close(absl::Status status) {
+void WorkerRequests::Close(absl::Status status) {
   std::map<RequestId, Request> waiting;
   std::map<WorkerId, std::deque<Request>> attaching;
   {
@@ -230,7 +231,7 @@ void WorkerGate::Close(absl::Status status) {
     waiting.swap(requests_);
     attaching.swap(attaching_);
   }
-  Tell(TellJobEnded{status});
+  Tell(NotifyJobEnded{status});
   const auto end = [&status](const Request& request) {
     request.done(CompleteRequest{RequestId(), status, KeyId(), Round()});
   };

@@ -1,4 +1,4 @@
-#include "node/workers/worker_desk.h"
+#include "node/workers/local_workers.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,9 +16,9 @@ using ::testing::HasSubstr;
 constexpr KeyId kKey(1);
 
 // One node with two workers.
-class WorkerDeskTest : public ::testing::Test {
+class LocalWorkersTest : public ::testing::Test {
  protected:
-  WorkerDeskTest() : cluster_(Config(), TestPlan::Star(1)) {
+  LocalWorkersTest() : cluster_(Config(), TestPlan::Star(1)) {
     cluster_.Start();
     for (uint32_t worker : {0, 1}) {
       const RequestId attach = cluster_.Attach(1, worker);
@@ -46,14 +46,14 @@ class WorkerDeskTest : public ::testing::Test {
   TestCluster cluster_;
 };
 
-TEST_F(WorkerDeskTest, CountsWhatItsWorkersShareWithIt) {
+TEST_F(LocalWorkersTest, CountsWhatItsWorkersShareWithIt) {
   InitBoth();
   cluster_.Advance(absl::Seconds(2));
   // Two workers, two elements, two gradient slots and one of results.
   EXPECT_EQ(cluster_.Memory(1, "worker segments"), 2 * 2 * 3 * sizeof(float));
 }
 
-TEST_F(WorkerDeskTest, AWorkerAttachesOnce) {
+TEST_F(LocalWorkersTest, AWorkerAttachesOnce) {
   EXPECT_EQ(CodeOf(cluster_.Attach(1, 0)), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(CodeOf(cluster_.Attach(1, 2)), absl::StatusCode::kInvalidArgument);
   cluster_.Detach(1, 0, true);
@@ -61,7 +61,7 @@ TEST_F(WorkerDeskTest, AWorkerAttachesOnce) {
   EXPECT_EQ(CodeOf(cluster_.Push(1, 0, kKey, {1, 2})), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST_F(WorkerDeskTest, TheLowestWorkersValuesCount) {
+TEST_F(LocalWorkersTest, TheLowestWorkersValuesCount) {
   const RequestId second = cluster_.Init(1, 1, "w", {5, 6});
   EXPECT_FALSE(cluster_.IsDone(second));
   const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
@@ -69,7 +69,7 @@ TEST_F(WorkerDeskTest, TheLowestWorkersValuesCount) {
   EXPECT_THAT(cluster_.Result(second), ElementsAre(1, 2));
 }
 
-TEST_F(WorkerDeskTest, RefusesABadInit) {
+TEST_F(LocalWorkersTest, RefusesABadInit) {
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "", {1})), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, std::string(257, 'x'), {1})), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {})), absl::StatusCode::kInvalidArgument);
@@ -77,7 +77,7 @@ TEST_F(WorkerDeskTest, RefusesABadInit) {
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {1, 2})), absl::StatusCode::kAlreadyExists);
 }
 
-TEST_F(WorkerDeskTest, AKeyThatTheRuntimeHasRefusedIsReported) {
+TEST_F(LocalWorkersTest, AKeyThatTheRuntimeHasRefusedIsReported) {
   const RequestId init = cluster_.RefusedInit(1, 1, "w", absl::ResourceExhaustedError("it does not fit"));
   EXPECT_EQ(CodeOf(init), absl::StatusCode::kResourceExhausted);
   cluster_.Advance(absl::Seconds(2));
@@ -89,7 +89,7 @@ TEST_F(WorkerDeskTest, AKeyThatTheRuntimeHasRefusedIsReported) {
   EXPECT_THAT(cluster_.scheduler().Said<NodeReport>(1).back().refusals, ::testing::IsEmpty());
 }
 
-TEST_F(WorkerDeskTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
+TEST_F(LocalWorkersTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
   const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
   const RequestId wrong = cluster_.Init(1, 1, "w", {1, 2, 3});
   for (RequestId request : {first, wrong}) {
@@ -100,7 +100,7 @@ TEST_F(WorkerDeskTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
   EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).back(), (RegisterKeys{{{"w", 3}}}));
 }
 
-TEST_F(WorkerDeskTest, WhoWaitsForAnInitHearsOfOneWithoutValues) {
+TEST_F(LocalWorkersTest, WhoWaitsForAnInitHearsOfOneWithoutValues) {
   const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
   const RequestId empty = cluster_.Init(1, 1, "w", {});
   for (RequestId request : {first, empty}) EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
@@ -112,7 +112,7 @@ TEST_F(WorkerDeskTest, WhoWaitsForAnInitHearsOfOneWithoutValues) {
   EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).size(), said);
 }
 
-TEST_F(WorkerDeskTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
+TEST_F(LocalWorkersTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
   cluster_.scheduler().hold_closed = true;
   cluster_.hold_computations = {1};
   cluster_.scheduler().hold_policies = {1};
@@ -135,7 +135,7 @@ TEST_F(WorkerDeskTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
   EXPECT_THAT(cluster_.Result(again), ElementsAre(1, 2));
 }
 
-TEST_F(WorkerDeskTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {
+TEST_F(LocalWorkersTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {
   cluster_.scheduler().silent = true;
   const RequestId request = cluster_.Init(1, 0, "w", {1, 2});
   cluster_.Inject(1, kSchedulerConnection, KeyRefused{Term(7), "w", "another size"});
@@ -145,21 +145,21 @@ TEST_F(WorkerDeskTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {
   EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
 }
 
-TEST_F(WorkerDeskTest, PushBeforeInit) {
+TEST_F(LocalWorkersTest, PushBeforeInit) {
   for (RequestId request : {cluster_.Push(1, 0, kKey, {1, 2}), cluster_.Pull(1, 0, kKey)}) {
     EXPECT_EQ(CodeOf(request), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(MessageOf(request), HasSubstr("call Init first"));
   }
 }
 
-TEST_F(WorkerDeskTest, RefusesAWrongShape) {
+TEST_F(LocalWorkersTest, RefusesAWrongShape) {
   InitBoth();
   const RequestId request = cluster_.Push(1, 1, kKey, {1, 2, 3});
   EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(MessageOf(request), HasSubstr("key 'w' has 2 float32 elements, but worker 1 gave 3"));
 }
 
-TEST_F(WorkerDeskTest, WeightsAreOfAKnownKeyAndItsShape) {
+TEST_F(LocalWorkersTest, WeightsAreOfAKnownKeyAndItsShape) {
   const RequestId early = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
   EXPECT_EQ(CodeOf(early), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(MessageOf(early), HasSubstr("key 1 was not initialised here: call Init first"));
@@ -173,7 +173,7 @@ TEST_F(WorkerDeskTest, WeightsAreOfAKnownKeyAndItsShape) {
   EXPECT_EQ(cluster_.Completion(cluster_.Pull(1, 1, kKey)).round, Round(0));
 }
 
-TEST_F(WorkerDeskTest, AfterTheEndOfTheJobWeightsAreRefused) {
+TEST_F(LocalWorkersTest, AfterTheEndOfTheJobWeightsAreRefused) {
   InitBoth();
   FailJob();
   const RequestId late = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
@@ -181,7 +181,7 @@ TEST_F(WorkerDeskTest, AfterTheEndOfTheJobWeightsAreRefused) {
   EXPECT_THAT(MessageOf(late), HasSubstr("weights of key 'w': "));
 }
 
-TEST_F(WorkerDeskTest, WorkersAreSummedFirst) {
+TEST_F(LocalWorkersTest, WorkersAreSummedFirst) {
   InitBoth();
   const RequestId first = cluster_.Push(1, 0, kKey, {1, 2});
   EXPECT_FALSE(cluster_.IsDone(first));
@@ -190,7 +190,7 @@ TEST_F(WorkerDeskTest, WorkersAreSummedFirst) {
   EXPECT_THAT(cluster_.Result(second), ElementsAre(11, 22));
 }
 
-TEST_F(WorkerDeskTest, PullsMayComeEarlyOrLate) {
+TEST_F(LocalWorkersTest, PullsMayComeEarlyOrLate) {
   InitBoth();
   EXPECT_THAT(cluster_.Result(cluster_.Pull(1, 0, kKey)), ElementsAre(1, 2));
   EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
@@ -205,7 +205,7 @@ TEST_F(WorkerDeskTest, PullsMayComeEarlyOrLate) {
   EXPECT_THAT(cluster_.Result(late), ElementsAre(11, 22));
 }
 
-TEST_F(WorkerDeskTest, TellsOfARoundWhoseResultNobodyAskedFor) {
+TEST_F(LocalWorkersTest, TellsOfARoundWhoseResultNobodyAskedFor) {
   InitBoth();
   cluster_.PushOnly(1, 0, kKey, {1, 2});
   cluster_.PushOnly(1, 1, kKey, {10, 20});
@@ -219,7 +219,7 @@ TEST_F(WorkerDeskTest, TellsOfARoundWhoseResultNobodyAskedFor) {
   EXPECT_THAT(cluster_.Result(cluster_.Pull(1, 0, kKey)), ElementsAre(11, 22));
 }
 
-TEST_F(WorkerDeskTest, SaysNothingMoreOfARoundThatItAnswersFor) {
+TEST_F(LocalWorkersTest, SaysNothingMoreOfARoundThatItAnswersFor) {
   InitBoth();
   cluster_.Push(1, 0, kKey, {1, 2});
   cluster_.PushOnly(1, 1, kKey, {10, 20});
@@ -232,7 +232,7 @@ TEST_F(WorkerDeskTest, SaysNothingMoreOfARoundThatItAnswersFor) {
   EXPECT_EQ(cluster_.ToldComplete(1).size(), 1u);
 }
 
-TEST_F(WorkerDeskTest, BroadcastTakesTheLowestWorkersValues) {
+TEST_F(LocalWorkersTest, BroadcastTakesTheLowestWorkersValues) {
   InitBoth();
   const RequestId second = cluster_.Broadcast(1, 1, kKey, {7, 8});
   const RequestId first = cluster_.Broadcast(1, 0, kKey, {3, 4});
@@ -240,14 +240,14 @@ TEST_F(WorkerDeskTest, BroadcastTakesTheLowestWorkersValues) {
   EXPECT_THAT(cluster_.Result(second), ElementsAre(3, 4));
 }
 
-TEST_F(WorkerDeskTest, OneWorkerPushesWhileAnotherBroadcasts) {
+TEST_F(LocalWorkersTest, OneWorkerPushesWhileAnotherBroadcasts) {
   InitBoth();
   cluster_.Push(1, 0, kKey, {1, 2});
   EXPECT_THAT(MessageOf(cluster_.Broadcast(1, 1, kKey, {1, 2})), HasSubstr("key 'w' round 1"));
   EXPECT_TRUE(cluster_.StatusOf(cluster_.Push(1, 1, kKey, {1, 2})).ok());
 }
 
-TEST_F(WorkerDeskTest, RefusesMoreRoundsThanMayBeOpen) {
+TEST_F(LocalWorkersTest, RefusesMoreRoundsThanMayBeOpen) {
   InitBoth();
   for (int round = 1; round <= 2; ++round) EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
   const RequestId request = cluster_.PushOnly(1, 0, kKey, {1, 2});
@@ -257,7 +257,7 @@ TEST_F(WorkerDeskTest, RefusesMoreRoundsThanMayBeOpen) {
   EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
 }
 
-TEST_F(WorkerDeskTest, ABarrierWaitsForAll) {
+TEST_F(LocalWorkersTest, ABarrierWaitsForAll) {
   const RequestId first = cluster_.Barrier(1, 0);
   EXPECT_FALSE(cluster_.IsDone(first));
   const RequestId second = cluster_.Barrier(1, 1);
@@ -265,7 +265,7 @@ TEST_F(WorkerDeskTest, ABarrierWaitsForAll) {
   EXPECT_TRUE(cluster_.StatusOf(second).ok());
 }
 
-TEST_F(WorkerDeskTest, TheEndOfTheJobAnswersAllAndSaysWhatTheyWereAbout) {
+TEST_F(LocalWorkersTest, TheEndOfTheJobAnswersAllAndSaysWhatTheyWereAbout) {
   InitBoth();
   const RequestId waiting = cluster_.Push(1, 0, kKey, {1, 2});
   FailJob();
@@ -283,7 +283,7 @@ TEST_F(WorkerDeskTest, TheEndOfTheJobAnswersAllAndSaysWhatTheyWereAbout) {
   EXPECT_THAT(MessageOf(cluster_.Barrier(1, 0)), HasSubstr("barrier"));
 }
 
-TEST_F(WorkerDeskTest, ADeadWorkerTakesItsShareOutOfTheSum) {
+TEST_F(LocalWorkersTest, ADeadWorkerTakesItsShareOutOfTheSum) {
   InitBoth();
   const RequestId lost = cluster_.Push(1, 1, kKey, {10, 20});
   cluster_.Detach(1, 1, false);
@@ -294,7 +294,7 @@ TEST_F(WorkerDeskTest, ADeadWorkerTakesItsShareOutOfTheSum) {
   EXPECT_TRUE(cluster_.scheduler().Said<WorkerLost>(1).empty()) << "another one is there";
 }
 
-TEST_F(WorkerDeskTest, ARoundThatWaitsForADeadWorkerGoesOnWithoutIt) {
+TEST_F(LocalWorkersTest, ARoundThatWaitsForADeadWorkerGoesOnWithoutIt) {
   InitBoth();
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2});
   const RequestId barrier = cluster_.Barrier(1, 0);
@@ -306,7 +306,7 @@ TEST_F(WorkerDeskTest, ARoundThatWaitsForADeadWorkerGoesOnWithoutIt) {
   EXPECT_THAT(cluster_.Result(init), ElementsAre(5));
 }
 
-TEST_F(WorkerDeskTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRound) {
+TEST_F(LocalWorkersTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRound) {
   InitBoth();
   cluster_.Detach(1, 1, false);
   cluster_.Push(1, 0, kKey, {1, 2});
@@ -325,7 +325,7 @@ TEST_F(WorkerDeskTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRo
   EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
 }
 
-TEST_F(WorkerDeskTest, WhoComesLateKeepsItsOwnValuesAndTakesNoPartWithoutTheState) {
+TEST_F(LocalWorkersTest, WhoComesLateKeepsItsOwnValuesAndTakesNoPartWithoutTheState) {
   InitBoth();
   for (uint32_t worker : {0, 1}) cluster_.Push(1, worker, kKey, {1, 2});
   cluster_.Detach(1, 1, false);
@@ -351,7 +351,7 @@ TEST_F(WorkerDeskTest, WhoComesLateKeepsItsOwnValuesAndTakesNoPartWithoutTheStat
   EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
 }
 
-TEST_F(WorkerDeskTest, ANodeWhoseOnlyWorkerHasNoStateAbstains) {
+TEST_F(LocalWorkersTest, ANodeWhoseOnlyWorkerHasNoStateAbstains) {
   TestCluster cluster(Config(), TestPlan::Star(2));
   cluster.Start();
   for (uint32_t node : {1, 2}) {
@@ -370,7 +370,7 @@ TEST_F(WorkerDeskTest, ANodeWhoseOnlyWorkerHasNoStateAbstains) {
   }
 }
 
-TEST_F(WorkerDeskTest, AKeyThatOthersHaveNamedIsAskedForAsLongAsItsValuesAreNotAgreed) {
+TEST_F(LocalWorkersTest, AKeyThatOthersHaveNamedIsAskedForAsLongAsItsValuesAreNotAgreed) {
   TestCluster cluster(Config(), TestPlan::Star(2));
   cluster.Start();
   for (uint32_t node : {1, 2}) {
@@ -396,7 +396,7 @@ TEST_F(WorkerDeskTest, AKeyThatOthersHaveNamedIsAskedForAsLongAsItsValuesAreNotA
   EXPECT_EQ(cluster.scheduler().Said<RegisterKeys>(2).size(), said);
 }
 
-TEST_F(WorkerDeskTest, AWorkerThatComesAfterARefusalIsToldOnce) {
+TEST_F(LocalWorkersTest, AWorkerThatComesAfterARefusalIsToldOnce) {
   cluster_.scheduler().silent = true;
   cluster_.Init(1, 0, "w", {1, 2});
   cluster_.Inject(1, kSchedulerConnection, KeyRefused{Term(7), "w", "n2 gives it 3 elements"});
@@ -409,7 +409,7 @@ TEST_F(WorkerDeskTest, AWorkerThatComesAfterARefusalIsToldOnce) {
 }
 
 // The rounds that its predecessor left open are none of its own.
-TEST_F(WorkerDeskTest, WhoAttachesAnewMayHaveAsManyRoundsOpenAsAnyOther) {
+TEST_F(LocalWorkersTest, WhoAttachesAnewMayHaveAsManyRoundsOpenAsAnyOther) {
   InitBoth();
   for (int round = 1; round <= 2; ++round) cluster_.PushOnly(1, 1, kKey, {1, 2});
   cluster_.Push(1, 0, kKey, {1, 2});
@@ -420,7 +420,7 @@ TEST_F(WorkerDeskTest, WhoAttachesAnewMayHaveAsManyRoundsOpenAsAnyOther) {
   EXPECT_EQ(CodeOf(cluster_.PushOnly(1, 1, kKey, {1, 2})), absl::StatusCode::kResourceExhausted);
 }
 
-TEST_F(WorkerDeskTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalledInit) {
+TEST_F(LocalWorkersTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalledInit) {
   for (const char* name : {"w", "x"}) {
     for (uint32_t worker : {0, 1}) cluster_.Init(1, worker, name, {1});
   }
@@ -443,7 +443,7 @@ TEST_F(WorkerDeskTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalled
 }
 
 // Nobody else is there: rounds end without weight, but not as fast as they can.
-TEST_F(WorkerDeskTest, WithoutAnyWorkerRoundsCrawlUntilOneAttaches) {
+TEST_F(LocalWorkersTest, WithoutAnyWorkerRoundsCrawlUntilOneAttaches) {
   InitBoth();
   cluster_.Push(1, 0, kKey, {1, 2});
   for (uint32_t worker : {0, 1}) cluster_.Detach(1, worker, false);
@@ -460,7 +460,7 @@ TEST_F(WorkerDeskTest, WithoutAnyWorkerRoundsCrawlUntilOneAttaches) {
   EXPECT_THAT(cluster_.Result(push), ElementsAre(3, 4));
 }
 
-TEST_F(WorkerDeskTest, AJoinThatIsSaidAgainSaysThatNoWorkerIsThereOnlyWhileThatIsSo) {
+TEST_F(LocalWorkersTest, AJoinThatIsSaidAgainSaysThatNoWorkerIsThereOnlyWhileThatIsSo) {
   InitBoth();
   for (uint32_t worker : {0, 1}) cluster_.Detach(1, worker, false);
   cluster_.BreakSchedulerConnection(1);
@@ -475,7 +475,7 @@ TEST_F(WorkerDeskTest, AJoinThatIsSaidAgainSaysThatNoWorkerIsThereOnlyWhileThatI
   EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), said);
 }
 
-TEST_F(WorkerDeskTest, AWorkerThatMayNotSpeakInAnOpenRoundIsNoSourceOfItsValues) {
+TEST_F(LocalWorkersTest, AWorkerThatMayNotSpeakInAnOpenRoundIsNoSourceOfItsValues) {
   InitBoth();
   for (uint32_t worker : {0, 1}) cluster_.Detach(1, worker, false);
   ASSERT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 1u);
@@ -491,7 +491,7 @@ TEST_F(WorkerDeskTest, AWorkerThatMayNotSpeakInAnOpenRoundIsNoSourceOfItsValues)
   EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), said);
 }
 
-TEST_F(WorkerDeskTest, TheOthersGoOnAfterACleanGoodbye) {
+TEST_F(LocalWorkersTest, TheOthersGoOnAfterACleanGoodbye) {
   InitBoth();
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2});
   const RequestId barrier = cluster_.Barrier(1, 0);

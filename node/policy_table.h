@@ -1,7 +1,7 @@
 // What the scheduler has told this node: the key table, its slices of the policies, and which policy governs which
 // rounds. Thread-compatible; owned by NodeCore.
-#ifndef BANYAN_NODE_POLICY_BOOK_H_
-#define BANYAN_NODE_POLICY_BOOK_H_
+#ifndef BANYAN_NODE_POLICY_TABLE_H_
+#define BANYAN_NODE_POLICY_TABLE_H_
 
 #include <map>
 #include <memory>
@@ -20,7 +20,7 @@
 
 namespace banyan {
 
-class PolicyBook {
+class PolicyTable {
  public:
   static constexpr size_t kMostPolicies = 64;
   // Leases of one key that are kept at once: more than the rounds that a scheduler lets be open with the shortest
@@ -110,4 +110,4 @@ absl::Status CheckSlice(const PolicySlice& slice, NodeId self);
 
 }  // namespace banyan
 
-#endif  // BANYAN_NODE_POLICY_BOOK_H_
+#endif  // BANYAN_NODE_POLICY_TABLE_H_

@@ -1,4 +1,4 @@
-#include "node/workers/worker_desk.h"
+#include "node/workers/local_workers.h"
 
 #include <algorithm>
 #include <memory>
@@ -19,9 +19,10 @@ absl::Status Failed(const std::string& what, const absl::Status& why) {
 
 }  // namespace
 
-WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
-                       SchedulerClient* scheduler, ComputationTable* computations, Listener* listener)
-    : book_(book),
+LocalWorkers::LocalWorkers(const std::string& node, const JobConfig& config, const PolicyTable* policy_table,
+                           RoundEngine* engine, SchedulerClient* scheduler, ComputationTable* computations,
+                           Listener* listener)
+    : policy_table_(policy_table),
       engine_(engine),
       scheduler_(scheduler),
       computations_(computations),
@@ -30,7 +31,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       traits_(TraitsOf(config.aggregation)),
       has_low_bit_(config.low_bit.has_value()),
       workers_(std::max(1u, config.workers)),
-      keys_(workers_.size(), book),
+      keys_(workers_.size(), policy_table),
       fetching_(&keys_, engine),
       late_(&keys_, engine, config.aggregation),
       barriers_(workers_.size()),
@@ -39,12 +40,12 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       is_lost_(workers_.size()),
       has_state_(workers_.size()) {}
 
-void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
+void LocalWorkers::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
                             CompleteRequest{request, std::move(status), key, round});
 }
 
-void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
+void LocalWorkers::OnCall(StepContext& step, WorkerCall call) {
   std::visit(
       [&](auto& concrete) {
         using Call = std::decay_t<decltype(concrete)>;
@@ -66,7 +67,7 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
       call);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
+void LocalWorkers::On(StepContext& step, WorkerDetach& call) {
   if (!workers_.IsAttached(call.worker)) return;
   workers_.Detach(call.worker, call.clean);
   is_lost_[call.worker.value()] = false;
@@ -76,14 +77,14 @@ void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
     listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
   }
   if (call.clean && !workers_.HasAwaited()) return listener_->OnWorkersDone(step);
-  for (const auto& [key, row] : book_->keys()) {
+  for (const auto& [key, row] : policy_table_->keys()) {
     // One that has attached since may not take part in a key that goes on.
     const LocalKey* local = keys_.Find(key);
     if (AbstainsFromAll() || (local != nullptr && local->takes_part)) AbstainFrom(step, key);
   }
 }
 
-void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes) {
+void LocalWorkers::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes) {
   // Nobody reads these answers.
   const absl::Status gone = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
   patterns_.Forget(worker);
@@ -102,18 +103,18 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   EnterBarriers();
 }
 
-bool WorkerDesk::AbstainsFromAll() const {
+bool LocalWorkers::AbstainsFromAll() const {
   return workers_.attached() == 0 && (workers_.HasDead() || (is_fresh_ && workers_.HasAbsent()));
 }
 
-void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
+void LocalWorkers::AbstainFrom(StepContext& step, KeyId key) {
   const LocalKey* local = keys_.Find(key);
   if (local != nullptr && local->takes_part && local->HasTakers()) return;
   if (local == nullptr) return engine_->Abstain(step, key, Round(0));
   engine_->Abstain(step, key, local->next_contribution, local->waits_from);
 }
 
-void WorkerDesk::Abstain(StepContext& step, WorkerId worker) {
+void LocalWorkers::Abstain(StepContext& step, WorkerId worker) {
   fetching_.Begin(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) {
     ContributeWhole(step, *local);
@@ -123,17 +124,17 @@ void WorkerDesk::Abstain(StepContext& step, WorkerId worker) {
   EnterBarriers();
 }
 
-void WorkerDesk::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
+void LocalWorkers::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
   fetching_.AbstainUntil(pushed);
   for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
 }
 
-void WorkerDesk::AbstainFromAll(StepContext& step) {
+void LocalWorkers::AbstainFromAll(StepContext& step) {
   fetching_.AbstainFromAll();
   for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
 }
 
-void WorkerDesk::LeaveOutLost(StepContext& step, const std::vector<KeyProgressRun>& runs) {
+void LocalWorkers::LeaveOutLost(StepContext& step, const std::vector<KeyProgressRun>& runs) {
   for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
     const bool is_missing = std::ranges::any_of(runs, [&](const KeyProgressRun& run) {
       const LocalKey* const local = keys_.Find(run.key);
@@ -149,18 +150,18 @@ void WorkerDesk::LeaveOutLost(StepContext& step, const std::vector<KeyProgressRu
   }
 }
 
-void WorkerDesk::OnFetched(StepContext& step, WorkerId worker) {
+void LocalWorkers::OnFetched(StepContext& step, WorkerId worker) {
   has_state_[worker.value()] = true;
   is_lost_[worker.value()] = false;
   barriers_.OnFetched(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
 
-void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {
+void LocalWorkers::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {
   is_fresh_ = is_fresh_ || is_fresh;
   std::vector<std::string> names;
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
-    const auto& rows = book_->keys();
+    const auto& rows = policy_table_->keys();
     for (auto row = rows.lower_bound(frontier.first_key); row != rows.end() && row->first <= frontier.last_key; ++row) {
       LocalKey* local = keys_.Find(row->first);
       if (local != nullptr) CloseBefore(step, *local, frontier.first_open);
@@ -171,7 +172,7 @@ void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_f
   TakeUp(step, names);
 }
 
-void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_open) {
+void LocalWorkers::CloseBefore(StepContext& step, LocalKey& local, Round first_open) {
   for (auto entry = local.rounds.begin(); entry != local.rounds.end() && entry->first < first_open;) {
     const auto [round, state] = *entry;
     if (state.complete) {
@@ -195,7 +196,7 @@ void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_ope
   local.next_contribution = std::max(local.next_contribution, first_open);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerInit& call) {
+void LocalWorkers::On(StepContext& step, WorkerInit& call) {
   const std::string name = call.name;
   if (!call.refused.ok()) {
     refusals_.Note(call.worker, name, std::string(call.refused.message()));
@@ -217,7 +218,7 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   }
   if (TellRefusal(step, call)) return;
   LocalKey& local = keys_.TakeInit(step.now, call);
-  const KeySlice* const row = book_->FindKey(name);
+  const KeySlice* const row = policy_table_->FindKey(name);
   // Until all agree on the values only the scheduler knows whether another node gives the key another shape.
   const bool is_known = row != nullptr && local.HasShapeOf(*row) && engine_->HasCompleted(row->key, Round(0));
   if (!is_known && !local.takes_part && local.initialised() == 1) {
@@ -227,7 +228,7 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   TakeUp(step, {name});
 }
 
-bool WorkerDesk::TellRefusal(StepContext& step, const WorkerInit& call) {
+bool LocalWorkers::TellRefusal(StepContext& step, const WorkerInit& call) {
   const auto refused = refused_.find(call.name);
   if (refused == refused_.end()) return false;
   if (!refused->second.told.insert(call.worker).second) {
@@ -240,12 +241,12 @@ bool WorkerDesk::TellRefusal(StepContext& step, const WorkerInit& call) {
   return true;
 }
 
-void WorkerDesk::TakeUp(StepContext& step, const std::vector<std::string>& names) {
+void LocalWorkers::TakeUp(StepContext& step, const std::vector<std::string>& names) {
   const LocalKeys::Assigned assigned =
       keys_.Assign(names, [this](WorkerId worker) { return workers_.IsAwaited(worker); });
   for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
   for (const std::string& name : names) {
-    const KeySlice* row = book_->FindKey(name);
+    const KeySlice* row = policy_table_->FindKey(name);
     if (row != nullptr && AbstainsFromAll()) AbstainFrom(step, row->key);
     LocalKey* local = row == nullptr ? nullptr : keys_.Find(row->key);
     if (local != nullptr) TakeLateInits(step, *local);
@@ -255,7 +256,7 @@ void WorkerDesk::TakeUp(StepContext& step, const std::vector<std::string>& names
   }
 }
 
-void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
+void LocalWorkers::TakeLateInits(StepContext& step, LocalKey& local) {
   // Under a limit nobody knows yet with which round it would begin.
   const bool is_blocked = local.waits_from != LocalKey::kNoLimit || engine_->replicas().Lacks(local.key);
   if (local.init_requests.empty() || is_blocked) return;
@@ -287,14 +288,14 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
   }
 }
 
-bool WorkerDesk::HasFirstValues(const LocalKey& local) const {
+bool LocalWorkers::HasFirstValues(const LocalKey& local) const {
   if (!engine_->HasCompleted(local.key, Round(0))) return true;
   int64_t elements = 0;
   engine_->Replay(local.key, Round(0), [&](int64_t, const Buffer& values) { elements += values.elements(); });
   return elements == local.elements;
 }
 
-void WorkerDesk::BeginWithOwnValues(StepContext& step, LocalKey& local, const WaitingCall& call, Round begins_after) {
+void LocalWorkers::BeginWithOwnValues(StepContext& step, LocalKey& local, const WaitingCall& call, Round begins_after) {
   Buffer own = std::exchange(local.init_values[call.worker.value()], Buffer());
   if (!own.empty()) step.actions.emplace_back(WriteResult{call.request, 0, std::move(own)});
   Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
@@ -307,7 +308,7 @@ void WorkerDesk::BeginWithOwnValues(StepContext& step, LocalKey& local, const Wa
   local.last_push[call.worker.value()] = LocalKey::kFetching;
 }
 
-void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
+void LocalWorkers::ContributeInit(StepContext& step, LocalKey& local) {
   local.takes_part = true;
   local.next_contribution = Round(1);
   LocalRound& round = local.rounds[Round(0)];
@@ -323,7 +324,7 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   engine_->Contribute(step, local.key, Round(0), std::move(contribution));
 }
 
-void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
+void LocalWorkers::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
   scheduler_->OnKeyAnswered(name);
   LocalKey* const local = keys_.Find(name);
   if (local == nullptr) return;
@@ -344,8 +345,8 @@ void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const 
   keys_.Remove(name);
 }
 
-absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
-                                   const Buffer& values) const {
+absl::Status LocalWorkers::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
+                                     const Buffer& values) const {
   if (absl::Status status = local.CheckPart(worker, values, kind, traits_.op); !status.ok()) return status;
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.pushed > 0 && known->second.kind != kind) {
@@ -364,7 +365,7 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
   return absl::OkStatus();
 }
 
-absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, KeyId key, Part part) {
+absl::StatusOr<Round> LocalWorkers::TakePart(StepContext& step, WorkerId worker, KeyId key, Part part) {
   if (is_lost_[worker.value()] && IsOptimizer(traits_.op)) BeginAnywhere(step, worker);
   const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key, worker);
   if (!found.ok()) return found.status();
@@ -393,7 +394,8 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   return round;
 }
 
-absl::StatusOr<Round> WorkerDesk::TakeLatePart(StepContext& step, WorkerId worker, LocalKey& local, const Part& part) {
+absl::StatusOr<Round> LocalWorkers::TakeLatePart(StepContext& step, WorkerId worker, LocalKey& local,
+                                                 const Part& part) {
   absl::Status sound = local.CheckShape(worker, part.values);
   const Buffer gradient = part.is_left_out ? Buffer() : part.values;
   if (sound.ok()) sound = LateWorkers::TakeLatePush(local, worker, part.kind, gradient);
@@ -408,11 +410,11 @@ absl::StatusOr<Round> WorkerDesk::TakeLatePart(StepContext& step, WorkerId worke
   return round;
 }
 
-void WorkerDesk::ContributeIfWhole(StepContext& step, LocalKey& local, Round round) {
+void LocalWorkers::ContributeIfWhole(StepContext& step, LocalKey& local, Round round) {
   if (local.IsWhole(round)) Contribute(step, local, round);
 }
 
-void WorkerDesk::ContributeWhole(StepContext& step, LocalKey& local) {
+void LocalWorkers::ContributeWhole(StepContext& step, LocalKey& local) {
   std::vector<Round> rounds;
   for (const auto& [round, state] : local.rounds) rounds.push_back(round);
   for (Round round : rounds) ContributeIfWhole(step, local, round);
@@ -421,7 +423,7 @@ void WorkerDesk::ContributeWhole(StepContext& step, LocalKey& local) {
   if (local.waits_from == LocalKey::kNoLimit) TakeLateInits(step, local);
 }
 
-void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
+void LocalWorkers::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   engine_->OnContributing(local.key, round);
   local.next_contribution = std::max(local.next_contribution, round.Next());
@@ -450,7 +452,7 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
       });
 }
 
-void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution contribution) {
+void LocalWorkers::PutIn(StepContext& step, KeyId key, Round round, Contribution contribution) {
   LocalKey& local = *keys_.Find(key);
   const auto state = local.rounds.find(round);
   if (round >= local.waits_from && state != local.rounds.end()) {
@@ -460,7 +462,7 @@ void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution c
   engine_->Contribute(step, key, round, std::move(contribution));
 }
 
-void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
+void LocalWorkers::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
   if (MissedResults* const missed = LateWorkers::Find(local, worker, round); missed != nullptr) {
     GiveMissed(step, request, local, *missed);
     return Complete(step, request, absl::OkStatus(), local.key, round);
@@ -477,7 +479,7 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, 
   Complete(step, request, absl::OkStatus(), local.key, round);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerPush& call) {
+void LocalWorkers::On(StepContext& step, WorkerPush& call) {
   const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
   const bool is_left_out = call.not_finite > 0 && not_finite_.rule() == NotFiniteRule::kSkip;
   absl::StatusOr<Round> round =
@@ -490,13 +492,13 @@ void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   } else {
     Complete(step, call.request, absl::OkStatus(), call.key, *round);
     const bool is_over = LateWorkers::Find(local, call.worker, *round) != nullptr;
-    if (is_over) step.actions.emplace_back(TellRoundComplete{call.worker, call.key, *round});
+    if (is_over) step.actions.emplace_back(NotifyRoundComplete{call.worker, call.key, *round});
   }
   ContributeIfWhole(step, local, *round);
   ContributeLate(step, local);
 }
 
-void WorkerDesk::NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call) {
+void LocalWorkers::NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call) {
   const NotFinitePushes::Push push{call.worker, local.key, local.name, local.elements, round, call.not_finite};
   not_finite_.Note(step, push);
   if (not_finite_.rule() != NotFiniteRule::kFail) return;
@@ -504,7 +506,7 @@ void WorkerDesk::NoteNotFinite(StepContext& step, const LocalKey& local, Round r
   listener_->OnRoundBroken(step, local.key, round, NodeId(), NotFinitePushes::Describe(push));
 }
 
-void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
+void LocalWorkers::On(StepContext& step, WorkerBroadcast& call) {
   absl::StatusOr<Round> round =
       TakePart(step, call.worker, call.key, {RoundKind::kBroadcast, std::move(call.values), call.priority});
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
@@ -513,13 +515,13 @@ void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
   ContributeIfWhole(step, local, *round);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerPull& call) {
+void LocalWorkers::On(StepContext& step, WorkerPull& call) {
   const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key, call.worker);
   if (!local.ok()) return Complete(step, call.request, local.status());
   WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
+void LocalWorkers::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   LocalKey* local = keys_.Find(key);
   if (local == nullptr) return;
   local->last_complete = std::max(local->last_complete, round);
@@ -537,14 +539,15 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   }
   for (uint32_t worker = 0; worker < state.has_pushed.size() && !was_complete; ++worker) {
     if (!state.has_pushed[worker] || state.asked[worker]) continue;
-    step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
+    step.actions.emplace_back(std::in_place_type<NotifyRoundComplete>,
+                              NotifyRoundComplete{WorkerId(worker), key, round});
   }
   const bool has_next = local->rounds.contains(round.Next());
   if (has_next && late_.Counts(*local, round.Next())) scheduler_->ReportPushed(key, round.Next());
   local->DropOldRounds();
 }
 
-void WorkerDesk::AddTo(NodeReport& report) const {
+void LocalWorkers::AddTo(NodeReport& report) const {
   report.workers_attached = attached();
   report.memory.push_back({"worker segments", static_cast<uint64_t>(keys_.SegmentBytes(rounds_in_flight_))});
   report.progress = keys_.Progress();
@@ -560,10 +563,10 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   late_.AddTo(report);
 }
 
-void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
+void LocalWorkers::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
-  step.actions.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{status});
+  step.actions.emplace_back(std::in_place_type<NotifyJobEnded>, NotifyJobEnded{status});
   auto fail = [&](const std::vector<WaitingCall>& calls, const std::string& what, KeyId key, Round round) {
     for (const WaitingCall& call : calls) Complete(step, call.request, Failed(what, status), key, round);
   };

@@ -1,4 +1,4 @@
-#include "tools/page/order_desk.h"
+#include "tools/page/order_queue.h"
 
 #include <utility>
 
@@ -10,7 +10,7 @@ absl::Status NoReply() {
   return absl::CancelledError("the scheduler ends before it has answered; it may still have taken the order");
 }
 
-void OrderDesk::Give(PageOrder order) {
+void OrderQueue::Give(PageOrder order) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (is_closed_) {
     lock.unlock();
@@ -21,17 +21,17 @@ void OrderDesk::Give(PageOrder order) {
   wake_();
 }
 
-std::vector<PageOrder> OrderDesk::Take() {
+std::vector<PageOrder> OrderQueue::Take() {
   const std::lock_guard<std::mutex> lock(mutex_);
   return std::exchange(orders_, {});
 }
 
-bool OrderDesk::has_orders() const {
+bool OrderQueue::has_orders() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return !orders_.empty();
 }
 
-void OrderDesk::Close() {
+void OrderQueue::Close() {
   std::vector<PageOrder> orders;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -41,12 +41,12 @@ void OrderDesk::Close() {
   for (const PageOrder& order : orders) order.reply(NoReply());
 }
 
-void OrderDesk::SetOverlay(std::string yaml) {
+void OrderQueue::SetOverlay(std::string yaml) {
   const std::lock_guard<std::mutex> lock(mutex_);
   overlay_ = std::move(yaml);
 }
 
-std::string OrderDesk::overlay() const {
+std::string OrderQueue::overlay() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return overlay_;
 }

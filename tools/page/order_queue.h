@@ -1,8 +1,8 @@
 // Where operators on the job's page lay down orders, and the scheduler's driver picks them up. Thread-safe.
 // Invariants:
-// - Each order is answered once: by the scheduler, or by CANCELLED when the desk closes, which is for ever.
-#ifndef BANYAN_TOOLS_PAGE_ORDER_DESK_H_
-#define BANYAN_TOOLS_PAGE_ORDER_DESK_H_
+// - Each order is answered once: by the scheduler, or by CANCELLED when the requests closes, which is for ever.
+#ifndef BANYAN_TOOLS_PAGE_ORDER_QUEUE_H_
+#define BANYAN_TOOLS_PAGE_ORDER_QUEUE_H_
 
 #include <functional>
 #include <mutex>
@@ -24,14 +24,14 @@ struct PageOrder {
   std::function<void(absl::StatusOr<OperatorReply> reply)> reply;
 };
 
-class OrderDesk {
+class OrderQueue {
  public:
   // `wake` is called after each order, on the thread that gives it.
-  explicit OrderDesk(std::function<void()> wake) : wake_(std::move(wake)) {}
-  OrderDesk(const OrderDesk&) = delete;
-  OrderDesk& operator=(const OrderDesk&) = delete;
+  explicit OrderQueue(std::function<void()> wake) : wake_(std::move(wake)) {}
+  OrderQueue(const OrderQueue&) = delete;
+  OrderQueue& operator=(const OrderQueue&) = delete;
 
-  // Lays down an order; CANCELLED for its sender when the desk is closed.
+  // Lays down an order; CANCELLED for its sender when the requests is closed.
   void Give(PageOrder order);
   // Picks up what was laid down since the last call, in order.
   std::vector<PageOrder> Take();
@@ -55,4 +55,4 @@ absl::Status NoReply();
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_PAGE_ORDER_DESK_H_
+#endif  // BANYAN_TOOLS_PAGE_ORDER_QUEUE_H_

@@ -1,4 +1,4 @@
-#include "scheduler/rounds/round_book.h"
+#include "scheduler/rounds/job_rounds.h"
 
 #include <algorithm>
 #include <iterator>
@@ -23,11 +23,11 @@ std::vector<PolicyAnswer::Binding>& BindingsFor(NodeId node, RoundOutcome& outco
 
 }  // namespace
 
-RoundBook::RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease,
+JobRounds::JobRounds(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease,
                      uint32_t rounds_in_flight)
     : keys_(keys), node_names_(std::move(node_names)), rounds_in_flight_(rounds_in_flight), pacer_(lease) {}
 
-void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count, int64_t chunk_max_elements) {
+void JobRounds::UsePolicy(PolicyVersion policy, size_t member_count, int64_t chunk_max_elements) {
   policy_ = policy;
   member_count_ = member_count;
   chunks_of_[policy] = chunk_max_elements;
@@ -36,20 +36,20 @@ void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count, int64_t chu
   chunks_of_.erase(chunks_of_.begin(), chunks_of_.lower_bound(oldest));
 }
 
-int64_t RoundBook::ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const {
+int64_t JobRounds::ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const {
   const auto known = chunks_of_.find(policy);
   if (known == chunks_of_.end()) return 0;
   return ChunkOfRoutes(route, keys_->ElementsOf(key), keys_->BordersOf(key).size() + 1, known->second);
 }
 
-RoundOutcome RoundBook::Request(Timestamp now, NodeId node, const PolicyRequest& request) {
+RoundOutcome JobRounds::Request(Timestamp now, NodeId node, const PolicyRequest& request) {
   pacer_.Measure(now, keys_->version().value());
   RoundOutcome outcome;
   for (const PolicyRequest::Entry& entry : request.entries) RequestOne(node, entry, outcome);
   return outcome;
 }
 
-RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members) {
+RoundOutcome JobRounds::Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members) {
   pacer_.Measure(now, keys_->version().value());
   is_frozen_ = false;
   has_departed_ = false;
@@ -65,7 +65,7 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   return outcome;
 }
 
-bool RoundBook::HasOtherRoutes() const {
+bool JobRounds::HasOtherRoutes() const {
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     const RoundLeases::Range leases = ledger_.leases().Of(key);
     if (leases.empty()) continue;
@@ -75,7 +75,7 @@ bool RoundBook::HasOtherRoutes() const {
   return false;
 }
 
-bool RoundBook::HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but) const {
+bool JobRounds::HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but) const {
   const RoundLeases::Range leases = ledger_.leases().Of(key);
   return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
     const RoundLeases::Lease& lease = entry.second;
@@ -83,7 +83,7 @@ bool RoundBook::HasBelow(KeyId key, PolicyVersion policy, Round from, std::optio
   });
 }
 
-bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
+bool JobRounds::IsWorthCutting(PolicyVersion policy) const {
   if (OldestPolicy() >= policy) return false;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     // Members ask one round ahead, and what they hold is closed a round later.
@@ -96,7 +96,7 @@ bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
   return false;
 }
 
-CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
+CutRecord JobRounds::PlanCut(const std::map<KeyId, Round>& begun) const {
   BANYAN_CHECK(cut_.has_value());
   CutRecord cut = {*cut_, {}};
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
@@ -110,7 +110,7 @@ CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
   return cut;
 }
 
-std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
+std::vector<PolicyAnswer::Binding> JobRounds::FinishCut(const CutRecord& cut) {
   const PolicyVersion policy = *std::exchange(cut_, std::nullopt);
   std::vector<KeyId> keys;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
@@ -130,7 +130,7 @@ std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
   return leases;
 }
 
-std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
+std::vector<ClosedEverywhere::Entry> JobRounds::ClosedBeyond() const {
   std::vector<ClosedEverywhere::Entry> entries;
   for (const auto& [key, closed] : ledger_.closed()) {
     for (const Round round : closed.beyond) entries.push_back({key, round});
@@ -138,12 +138,12 @@ std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
   return entries;
 }
 
-Round RoundBook::AfterLast(KeyId key) const {
+Round JobRounds::AfterLast(KeyId key) const {
   const RoundLeases::Range leases = ledger_.leases().Of(key);
   return leases.empty() ? AfterClosed(key) : std::max(AfterClosed(key), std::prev(leases.end())->second.last.Next());
 }
 
-std::vector<BoundRounds> RoundBook::OpenFrom(KeyId key, Round first) const {
+std::vector<BoundRounds> JobRounds::OpenFrom(KeyId key, Round first) const {
   std::vector<BoundRounds> runs;
   const ClosedRounds& closed = ledger_.ClosedOf(key);
   for (const BoundRounds& lease : ledger_.OpenBindingsOf(key)) {
@@ -161,16 +161,16 @@ std::vector<BoundRounds> RoundBook::OpenFrom(KeyId key, Round first) const {
   return runs;
 }
 
-bool RoundBook::HasBegun() const { return bindings() > 0 || !ledger_.closed().empty(); }
+bool JobRounds::HasBegun() const { return bindings() > 0 || !ledger_.closed().empty(); }
 
-bool RoundBook::HasReported(NodeId node, KeyId key, Round round) const {
+bool JobRounds::HasReported(NodeId node, KeyId key, Round round) const {
   const auto tally = tallies_.find({key, round});
   if (tally == tallies_.end()) return false;
   const std::vector<bool>& reported = tally->second.reported;
   return node.value() < reported.size() && reported[node.value()];
 }
 
-RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& report) {
+RoundOutcome JobRounds::Report(Timestamp now, NodeId node, const RoundsClosed& report) {
   pacer_.Measure(now, keys_->version().value());
   RoundOutcome outcome;
   // The node says it again under the next plan.
@@ -184,19 +184,19 @@ RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& r
   return outcome;
 }
 
-void RoundBook::Restore(RoundLedger ledger) {
+void JobRounds::Restore(RoundLedger ledger) {
   ledger_ = std::move(ledger);
   for (const auto& [start, lease] : ledger_.leases()) pacer_.NoteLease(lease.last.value() - start.second.value() + 1);
   for (const auto& [key, closed] : ledger_.closed()) pacer_.NoteOpen(closed.first_open);
 }
 
-std::string RoundBook::Describe(KeyId key, Round round) const {
+std::string JobRounds::Describe(KeyId key, Round round) const {
   const std::string name =
       keys_->Contains(key) ? absl::StrCat("key '", keys_->NameOf(key), "'") : absl::StrCat("unknown key ", key.value());
   return absl::StrCat("round ", round.value(), " of ", name);
 }
 
-void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
+void JobRounds::RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   if (!keys_->Contains(entry.key)) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round)));
   } else if (ledger_.ClosedOf(entry.key).Contains(entry.round)) {
@@ -208,7 +208,7 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
   }
 }
 
-void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
+void JobRounds::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   const uint64_t open = FirstOpen(entry.key).value();
   const uint64_t ahead = entry.round.value() - std::min(open, entry.round.value());
   if (parked_.size() >= kMaxParkedRequests) {
@@ -223,7 +223,7 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
   parked_.insert(ParkedId{entry.key, entry.round, node});
 }
 
-void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
+void JobRounds::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   std::optional<BoundRounds> binding = ledger_.Find(entry.key, entry.round);
   if (!binding.has_value() && has_departed_) return Park(node, entry, outcome);
   // All members hear of it when the cut is over.
@@ -237,7 +237,7 @@ void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   if (answered.empty() || answered.back() != answer) answered.push_back(answer);
 }
 
-BoundRounds RoundBook::Bind(KeyId key, Round round) {
+BoundRounds JobRounds::Bind(KeyId key, Round round) {
   uint64_t last = round.value() + (round == Round(0) ? 0 : pacer_.length() - 1);
   for (const auto& [start, lease] : ledger_.leases().Of(key)) {
     if (start.second > round) last = std::min(last, start.second.value() - 1);
@@ -248,7 +248,7 @@ BoundRounds RoundBook::Bind(KeyId key, Round round) {
   return bound;
 }
 
-void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
+void JobRounds::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
   const KeyId last(entry.key.value() + entry.more_keys);
   if (!keys_->Contains(last)) {
     outcome.rejections.push_back(absl::StrCat("a report of ", Describe(last, entry.round)));
@@ -266,7 +266,7 @@ void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOu
        outcome);
 }
 
-void RoundBook::Take(const ResultDigests::Differences& differences, RoundOutcome& outcome) const {
+void JobRounds::Take(const ResultDigests::Differences& differences, RoundOutcome& outcome) const {
   for (const ResultDigests::Difference& difference : differences) {
     if (difference.is_outlier) {
       outcome.outliers.emplace_back(difference.node, Describe(difference));
@@ -276,7 +276,7 @@ void RoundBook::Take(const ResultDigests::Differences& differences, RoundOutcome
   }
 }
 
-bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome) {
+bool JobRounds::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome) {
   if (ledger_.ClosedOf(key).Contains(round)) {
     outcome.closed_before.push_back(ClosedEverywhere::Entry{key, round});
     return false;
@@ -300,7 +300,7 @@ bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& out
   return true;
 }
 
-std::string RoundBook::Describe(const ResultDigests::Difference& difference) const {
+std::string JobRounds::Describe(const ResultDigests::Difference& difference) const {
   const std::string more =
       difference.first_key == difference.last_key ? "" : absl::StrCat(" to '", keys_->NameOf(difference.last_key), "'");
   return absl::StrFormat(
@@ -310,7 +310,7 @@ std::string RoundBook::Describe(const ResultDigests::Difference& difference) con
       difference.is_outlier ? absl::StrCat("; most members agree with ", NameOf(difference.other)) : "");
 }
 
-void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {
+void JobRounds::Unpark(KeyId key, RoundOutcome& outcome) {
   for (auto next = parked_.lower_bound(ParkedId{key, Round(0), NodeId(0)});
        next != parked_.end() && next->key == key && InWindow(key, next->round);) {
     const PolicyRequest::Entry entry = {key, next->round};
@@ -320,19 +320,19 @@ void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {
   }
 }
 
-void RoundBook::UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome) {
+void JobRounds::UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome) {
   for (const ParkedId& parked : std::exchange(parked_, {})) {
     if (!std::binary_search(members.begin(), members.end(), parked.node)) continue;
     RequestOne(parked.node, {parked.key, parked.round}, outcome);
   }
 }
 
-const std::string& RoundBook::NameOf(NodeId node) const {
+const std::string& JobRounds::NameOf(NodeId node) const {
   BANYAN_CHECK(node.value() >= 1 && node.value() <= node_names_.size());
   return node_names_[node.value() - 1];
 }
 
-bool RoundBook::InWindow(KeyId key, Round round) const {
+bool JobRounds::InWindow(KeyId key, Round round) const {
   return round.value() < FirstOpen(key).value() + window_rounds();
 }
 

@@ -1,4 +1,4 @@
-#include "bench/round_gate.h"
+#include "bench/round_barrier.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -37,7 +37,7 @@ absl::StatusOr<void*> Map(int fd, size_t size, const std::string& path) {
 
 }  // namespace
 
-struct RoundGate::Shared {
+struct RoundBarrier::Shared {
   struct Member {
     std::atomic<int64_t> arrived{0};
     std::atomic<int64_t> ended{0};
@@ -49,7 +49,7 @@ struct RoundGate::Shared {
   std::array<Member, kMaxGateMembers> slots;
 };
 
-absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Create(const std::string& path, int members) {
+absl::StatusOr<std::unique_ptr<RoundBarrier>> RoundBarrier::Create(const std::string& path, int members) {
   static_assert(std::atomic<int64_t>::is_always_lock_free);
   BANYAN_CHECK(members >= 1 && members <= kMaxGateMembers);
   const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -60,44 +60,44 @@ absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Create(const std::string& 
   if (!memory.ok()) return memory.status();
   auto* shared = new (*memory) Shared;
   shared->members = members;
-  return std::unique_ptr<RoundGate>(new RoundGate(shared, members));
+  return std::unique_ptr<RoundBarrier>(new RoundBarrier(shared, members));
 }
 
-absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Open(const std::string& path, int members) {
+absl::StatusOr<std::unique_ptr<RoundBarrier>> RoundBarrier::Open(const std::string& path, int members) {
   const FileDescriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
   if (!file.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || info.st_size != sizeof(Shared)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": expected a benchmark's gate of ", sizeof(Shared), " bytes"));
+        absl::StrCat(path, ": expected a benchmark's barrier of ", sizeof(Shared), " bytes"));
   }
   const absl::StatusOr<void*> memory = Map(file.get(), sizeof(Shared), path);
   if (!memory.ok()) return memory.status();
-  std::unique_ptr<RoundGate> gate(new RoundGate(static_cast<Shared*>(*memory), members));
-  if (gate->shared_->magic == kMagic && gate->shared_->members == members) return gate;
-  return absl::InvalidArgumentError(absl::StrCat(path, ": expected a benchmark's gate of ", members, " members"));
+  std::unique_ptr<RoundBarrier> barrier(new RoundBarrier(static_cast<Shared*>(*memory), members));
+  if (barrier->shared_->magic == kMagic && barrier->shared_->members == members) return barrier;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": expected a benchmark's barrier of ", members, " members"));
 }
 
-RoundGate::~RoundGate() { munmap(shared_, sizeof(Shared)); }
+RoundBarrier::~RoundBarrier() { munmap(shared_, sizeof(Shared)); }
 
-void RoundGate::Arrive(int member, int64_t round) {
+void RoundBarrier::Arrive(int member, int64_t round) {
   BANYAN_CHECK(member >= 0 && member < members_);
   shared_->slots[static_cast<size_t>(member)].arrived.store(round, std::memory_order_release);
 }
 
-void RoundGate::End(int member, int64_t round, RoundSpan span) {
+void RoundBarrier::End(int member, int64_t round, RoundSpan span) {
   BANYAN_CHECK(member >= 0 && member < members_);
   Shared::Member& slot = shared_->slots[static_cast<size_t>(member)];
   slot.last = span;
   slot.ended.store(round, std::memory_order_release);
 }
 
-bool RoundGate::AwaitOpening(int64_t round, absl::Duration patience) const {
+bool RoundBarrier::AwaitOpening(int64_t round, absl::Duration patience) const {
   const auto is_open = [this, round] { return shared_->open.load(std::memory_order_acquire) >= round; };
   return Await(is_open, patience, kOpeningLookInterval) && !IsClosed();
 }
 
-bool RoundGate::AwaitAllEnded(int64_t round, absl::Duration patience) const {
+bool RoundBarrier::AwaitAllEnded(int64_t round, absl::Duration patience) const {
   const auto has_ended = [round](const Shared::Member& slot) {
     return slot.ended.load(std::memory_order_acquire) >= round;
   };
@@ -107,7 +107,7 @@ bool RoundGate::AwaitAllEnded(int64_t round, absl::Duration patience) const {
   return Await(is_over, patience, kEndLookInterval) && !IsClosed();
 }
 
-bool RoundGate::Await(const std::function<bool()>& is_over, absl::Duration patience, absl::Duration look_interval) {
+bool RoundBarrier::Await(const std::function<bool()>& is_over, absl::Duration patience, absl::Duration look_interval) {
   const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(patience);
   while (!is_over()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
@@ -116,19 +116,19 @@ bool RoundGate::Await(const std::function<bool()>& is_over, absl::Duration patie
   return true;
 }
 
-bool RoundGate::IsClosed() const { return shared_->open.load(std::memory_order_acquire) == kClosed; }
+bool RoundBarrier::IsClosed() const { return shared_->open.load(std::memory_order_acquire) == kClosed; }
 
-bool RoundGate::AllArrived(int64_t round) const {
+bool RoundBarrier::AllArrived(int64_t round) const {
   return std::all_of(shared_->slots.begin(), shared_->slots.begin() + members_, [round](const Shared::Member& slot) {
     return slot.arrived.load(std::memory_order_acquire) >= round;
   });
 }
 
-void RoundGate::OpenRound(int64_t round) { shared_->open.store(round, std::memory_order_release); }
+void RoundBarrier::OpenRound(int64_t round) { shared_->open.store(round, std::memory_order_release); }
 
-void RoundGate::Close() { shared_->open.store(kClosed, std::memory_order_release); }
+void RoundBarrier::Close() { shared_->open.store(kClosed, std::memory_order_release); }
 
-RoundSpan RoundGate::LastSpan() const {
+RoundSpan RoundBarrier::LastSpan() const {
   RoundSpan span = shared_->slots.front().last;
   for (int i = 1; i < members_; ++i) {
     const RoundSpan& member = shared_->slots[static_cast<size_t>(i)].last;

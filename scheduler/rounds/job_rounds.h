@@ -15,8 +15,8 @@
 // found
 //   no room is known, and is to ask anew when there is some.
 // - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
-#ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
-#define BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
+#ifndef BANYAN_SCHEDULER_ROUNDS_JOB_ROUNDS_H_
+#define BANYAN_SCHEDULER_ROUNDS_JOB_ROUNDS_H_
 
 #include <algorithm>
 #include <array>
@@ -60,13 +60,13 @@ struct RoundOutcome {
   absl::Status failure;
 };
 
-class RoundBook {
+class JobRounds {
  public:
   using ClosedByRoute = std::map<KeyRoutes, uint64_t>;
 
   // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
   // rounds_in_flight >= 1. A lease covers the rounds of about `lease`.
-  RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease, uint32_t rounds_in_flight);
+  JobRounds(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease, uint32_t rounds_in_flight);
 
   // Takes the names of nodes that were added to the overlay.
   void SetNodeNames(std::vector<std::string> names) { node_names_ = std::move(names); }
@@ -212,4 +212,4 @@ class RoundBook {
 
 }  // namespace banyan
 
-#endif  // BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
+#endif  // BANYAN_SCHEDULER_ROUNDS_JOB_ROUNDS_H_

@@ -11,10 +11,10 @@
 // takes
 //   part when it has got the training state, or has said that it needs none: what others train with, it does not have.
 // - A worker learns of the end of each round that it pushed: from the answer of a call that asks for the result, or
-//   else from one TellRoundComplete.
+//   else from one NotifyRoundComplete.
 // - After FailAll nothing waits, and every further call ends with the same status.
-#ifndef BANYAN_NODE_WORKERS_WORKER_DESK_H_
-#define BANYAN_NODE_WORKERS_WORKER_DESK_H_
+#ifndef BANYAN_NODE_WORKERS_LOCAL_WORKERS_H_
+#define BANYAN_NODE_WORKERS_LOCAL_WORKERS_H_
 
 #include <cstdint>
 #include <map>
@@ -30,7 +30,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/computation_table.h"
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/state/state_workers.h"
@@ -47,7 +47,7 @@
 
 namespace banyan {
 
-class WorkerDesk : public StateWorkers {
+class LocalWorkers : public StateWorkers {
  public:
   class Listener {
    public:
@@ -63,8 +63,8 @@ class WorkerDesk : public StateWorkers {
     virtual void OnLeftOut(KeyId /*key*/, Round /*round*/) {}
   };
 
-  WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
-             SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
+  LocalWorkers(const std::string& node, const JobConfig& config, const PolicyTable* policy_table, RoundEngine* engine,
+               SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
 
   void OnCall(StepContext& step, WorkerCall call);
 
@@ -269,7 +269,7 @@ class WorkerDesk : public StateWorkers {
   void WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round);
   void Complete(StepContext& step, RequestId request, absl::Status status, KeyId key = KeyId(), Round round = Round());
 
-  const PolicyBook* book_;
+  const PolicyTable* policy_table_;
   RoundEngine* engine_;
   SchedulerClient* scheduler_;
   ComputationTable* computations_;
@@ -304,4 +304,4 @@ class WorkerDesk : public StateWorkers {
 
 }  // namespace banyan
 
-#endif  // BANYAN_NODE_WORKERS_WORKER_DESK_H_
+#endif  // BANYAN_NODE_WORKERS_LOCAL_WORKERS_H_

@@ -1,4 +1,4 @@
-#include "node/policy_book.h"
+#include "node/policy_table.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,7 @@
 
 namespace banyan {
 
-absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
+absl::Status PolicyTable::AddKeys(const std::vector<KeySlice>& keys) {
   for (const KeySlice& row : keys) {
     const KeySlice* known = FindKey(row.key);
     if (known != nullptr) {
@@ -37,7 +37,7 @@ absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
   return absl::OkStatus();
 }
 
-absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
+absl::Status PolicyTable::AddSlice(const PolicySlice& slice) {
   if (policies_.count(slice.version) > 0) {
     return absl::AlreadyExistsError(absl::StrCat("policy ", slice.version.value(), " is known"));
   }
@@ -55,7 +55,7 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
   return absl::OkStatus();
 }
 
-absl::Status PolicyBook::Cut(Known& known, int64_t chunk_max_elements) const {
+absl::Status PolicyTable::Cut(Known& known, int64_t chunk_max_elements) const {
   if (known.chunks.contains(chunk_max_elements)) return absl::OkStatus();
   std::vector<double> shares;
   for (const TreeSlice& tree : known.slice.trees) shares.push_back(tree.share);
@@ -69,7 +69,7 @@ absl::Status PolicyBook::Cut(Known& known, int64_t chunk_max_elements) const {
   return absl::OkStatus();
 }
 
-absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
+absl::Status PolicyTable::AddBinding(const PolicyAnswer::Binding& binding) {
   if (policies_.count(binding.policy) == 0) {
     return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
                                                    " is bound to policy ", binding.policy.value(),
@@ -88,7 +88,7 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
               {binding.last_round, binding.policy, binding.attempt, chunk_max_elements, binding.route});
 }
 
-absl::Status PolicyBook::Bind(KeyId key, Round first, RoundLeases::Lease lease) {
+absl::Status PolicyTable::Bind(KeyId key, Round first, RoundLeases::Lease lease) {
   const auto begin = leases_.From(key, first);
   auto end = begin;
   Round joined_first = first;
@@ -112,7 +112,7 @@ absl::Status PolicyBook::Bind(KeyId key, Round first, RoundLeases::Lease lease) 
   return absl::OkStatus();
 }
 
-absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
+absl::Status PolicyTable::AddPlan(const EpochPlan& plan) {
   const auto policy = policies_.find(plan.policy);
   if (policy == policies_.end()) {
     return absl::InvalidArgumentError(absl::StrCat("the plan of epoch ", plan.epoch.value(), " names policy ",
@@ -129,31 +129,31 @@ absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
   return absl::OkStatus();
 }
 
-void PolicyBook::DropBindings() {
+void PolicyTable::DropBindings() {
   leases_.Clear();
   DropRetired();
 }
 
-void PolicyBook::ForEachKey(const KeyRun& keys, absl::FunctionRef<void(KeyId)> visit) const {
+void PolicyTable::ForEachKey(const KeyRun& keys, absl::FunctionRef<void(KeyId)> visit) const {
   for (auto row = keys_.lower_bound(keys.first); row != keys_.end() && row->first <= keys.last; ++row)
     visit(row->first);
 }
 
-const KeySlice* PolicyBook::FindKey(KeyId key) const {
+const KeySlice* PolicyTable::FindKey(KeyId key) const {
   auto entry = keys_.find(key);
   return entry == keys_.end() ? nullptr : &entry->second;
 }
 
-const KeySlice* PolicyBook::FindKey(absl::string_view name) const {
+const KeySlice* PolicyTable::FindKey(absl::string_view name) const {
   auto entry = by_name_.find(std::string(name));
   return entry == by_name_.end() ? nullptr : FindKey(entry->second);
 }
 
-const PolicySlice* PolicyBook::newest_slice() const {
+const PolicySlice* PolicyTable::newest_slice() const {
   return policies_.empty() ? nullptr : &policies_.rbegin()->second->slice;
 }
 
-double PolicyBook::BudgetShareOf(NodeId neighbour) const {
+double PolicyTable::BudgetShareOf(NodeId neighbour) const {
   const PolicySlice* slice = newest_slice();
   if (slice == nullptr) return 1;
   for (const NeighbourSlice& known : slice->neighbours) {
@@ -162,7 +162,7 @@ double PolicyBook::BudgetShareOf(NodeId neighbour) const {
   return 1;
 }
 
-std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round round) const {
+std::optional<PolicyTable::Binding> PolicyTable::FindBinding(KeyId key, Round round) const {
   const auto found = leases_.Find(key, round);
   if (found == leases_.end()) return std::nullopt;
   const RoundLeases::Lease& lease = found->second;
@@ -172,7 +172,7 @@ std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round roun
                  lease.attempt, lease.route};
 }
 
-std::optional<Round> PolicyBook::FirstUnknown(KeyId key, Round round) const {
+std::optional<Round> PolicyTable::FirstUnknown(KeyId key, Round round) const {
   const auto found = leases_.Find(key, round);
   if (found == leases_.end()) return round;
   const auto& [start, lease] = *found;
@@ -184,25 +184,25 @@ std::optional<Round> PolicyBook::FirstUnknown(KeyId key, Round round) const {
   return after;
 }
 
-void PolicyBook::Retire(PolicyVersion oldest) {
+void PolicyTable::Retire(PolicyVersion oldest) {
   oldest_ = std::max(oldest_, oldest);
   DropRetired();
 }
 
-void PolicyBook::DropRetired() {
+void PolicyTable::DropRetired() {
   for (auto policy = policies_.begin(); policies_.size() > 1 && policy->first < oldest_;) {
     policy = leases_.Governs(policy->first) ? std::next(policy) : policies_.erase(policy);
     if (policy == policies_.end()) return;
   }
 }
 
-void PolicyBook::Forget(KeyId key, Round through) {
+void PolicyTable::Forget(KeyId key, Round through) {
   const RoundLeases::Range known = leases_.Of(key);
   for (auto lease = known.begin(); lease != known.end() && lease->second.last <= through;) lease = leases_.Erase(lease);
   DropRetired();
 }
 
-std::vector<NodeId> PolicyBook::PathTo(const PolicySlice& slice, NodeId self, NodeId destination) {
+std::vector<NodeId> PolicyTable::PathTo(const PolicySlice& slice, NodeId self, NodeId destination) {
   for (const RouteSlice& route : slice.routes) {
     if (!route.path.empty() && route.path.back() == destination) return route.path;
   }
@@ -251,7 +251,7 @@ absl::Status CheckSlice(const PolicySlice& slice, NodeId self) {
                                        is_root ? " has a parent" : " has no parent"));
     }
     for (NodeId destination : DestinationsIn(tree)) {
-      const std::vector<NodeId> path = PolicyBook::PathTo(slice, self, destination);
+      const std::vector<NodeId> path = PolicyTable::PathTo(slice, self, destination);
       if (path.size() < 2 || path.front() != self || neighbours.count(path[1]) == 0) {
         return Fault(slice, absl::StrCat("no way leads from node ", self.value(), " to ", destination.value(),
                                          " in the tree of root ", tree.root.value()));
