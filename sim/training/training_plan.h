@@ -71,7 +71,7 @@ struct TrainingPlan {
   bool equal_gradients = false;
   uint64_t rounds = 1;  // after round 0, which carries the initial values
   uint64_t seed = 1;
-  absl::Duration compute_time;  // of a worker, before each round
+  absl::Duration compute_time;        // of a worker, before each round
   absl::Duration first_compute_time;  // of all workers, before the first round in addition
   // A worker's compute time varies by up to this, differently for each.
   absl::Duration compute_spread;
