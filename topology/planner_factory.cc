@@ -191,11 +191,6 @@ absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   const bool is_packed = config.planner == "packed";
   const bool is_balanced = is_packed || (config.shares == ShareRule::kBalanced && !SharesAreGiven(config));
-  if (FitsTreesToModel(config)) {
-    // Those of the trees in use may be of another model, or of none.
-    policy.chunk_max_elements = config.chunk_max_elements;
-    FitChunks(view, config.tensors, config.chunk_min_elements, policy, config.sent_part);
-  }
   Value(config, view, policy);
   if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
   Policy before = policy;
