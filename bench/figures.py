@@ -7,7 +7,7 @@ report that quotes another command needs no change here. OUT/REPORT.md is the re
 numbers, and the output of its commands; OUT/README.md has the times and exit codes. Figures that commands draw go to
 OUT/REPORT-N. The exit code is 1 when a command has failed.
 
---quick takes minutes instead of hours: rounds, seeds and pairs are few, and a command is cut off after two minutes.
+With --quick rounds, seeds and pairs are few, and a command is cut off after two minutes: less than an hour in all.
 """
 
 import argparse
@@ -15,8 +15,10 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from typing import List, NamedTuple, Optional
 
@@ -35,6 +37,8 @@ QUICK = {
     "--rounds": "2", "--seeds": "1", "--pairs": "2", "--warm-up": "1", "--seconds": "5", "--draws": "1", "--steps": "20"
 }
 QUICK_LIMIT_SECONDS = 120
+# For a command that is asked to end: emulated WANs and their processes take some seconds.
+END_SECONDS = 20
 
 
 class Run(NamedTuple):
@@ -76,14 +80,30 @@ def adapted(words: List[str], folder: pathlib.Path, is_quick: bool) -> List[str]
 
 
 def run(words: List[str], limit_seconds: Optional[float]) -> Run:
+    """Runs a command to its end. At the limit, and when this script is interrupted, it is asked to end what it has
+    started, and killed with that when it does not."""
     start = time.monotonic()
-    try:
-        done = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              timeout=limit_seconds, check=False)
-        code, output = done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        code, output = None, (late.stdout or b"").decode(errors="replace")
-    return Run(words, time.monotonic() - start, code, output)
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        process = subprocess.Popen(words, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+        code: Optional[int] = None
+        try:
+            code = process.wait(limit_seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            if code is None:
+                end(process)
+        output.seek(0)
+        return Run(words, time.monotonic() - start, code, output.read())
+
+
+def end(process: "subprocess.Popen[bytes]") -> None:
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, sign)
+            process.wait(END_SECONDS)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
 
 
 def machine() -> str:

@@ -12,6 +12,7 @@
 #include "absl/types/span.h"
 #include "posix/steady_clock.h"
 #include "runtime/local_updates/local_updates.h"
+#include "topology/advice/training_forecast.h"
 
 namespace banyan {
 namespace {
@@ -23,10 +24,6 @@ constexpr absl::Duration kLeastWait = absl::Milliseconds(1);
 constexpr char kAttach[] = "attach";
 constexpr char kDiLoCo[] = "diloco";
 constexpr char kStreaming[] = "streaming";
-constexpr int64_t kFragments = 4;
-// As `attach` of banyan.torch cuts gradients, and sends them while backward takes two thirds of the step.
-constexpr int64_t kGroupElements = 1024 * 1024;
-constexpr double kForwardPart = 1.0 / 3;
 
 // What keeps steps as long as they are told to be: one that wakes up late does not delay those after it.
 // Thread-compatible.
@@ -68,7 +65,7 @@ class Trainer {
 class AttachTrainer : public Trainer {
  public:
   AttachTrainer(Session& session, absl::Span<float> model)
-      : session_(session), groups_(PartsOf(model, kGroupElements)) {}
+      : session_(session), groups_(PartsOf(model, kAttachGroupElements)) {}
 
   absl::Status Begin() override {
     for (size_t i = 0; i < groups_.size(); ++i) {
@@ -104,7 +101,7 @@ class LocalTrainer : public Trainer {
   LocalTrainer(Session& session, absl::Span<float> model, const TrainingSteps& steps)
       : session_(session), model_(model), options_(DiLoCo(steps.steps_per_sync)) {
     if (steps.method == kDiLoCo) return;
-    fragments_ = std::min(kFragments, steps.steps_per_sync);
+    fragments_ = std::min(kStreamingFragments, steps.steps_per_sync);
     options_.fragment_sync_delay = steps.steps_per_sync / fragments_ - 1;
     options_.fragment_update_alpha = 0.5;
   }

@@ -305,11 +305,11 @@ void ProtocolHost::Driver::Carry(WriteResult action) { parts_.requests_of_worker
 
 void ProtocolHost::Driver::Carry(CompleteRequest action) { parts_.requests_of_workers->Complete(std::move(action)); }
 
-void ProtocolHost::Driver::Carry(NotifyRoundComplete action) { parts_.requests_of_workers->Tell(action); }
+void ProtocolHost::Driver::Carry(NotifyRoundComplete action) { parts_.requests_of_workers->Notify(action); }
 
-void ProtocolHost::Driver::Carry(NotifyJobEnded action) { parts_.requests_of_workers->Tell(action); }
+void ProtocolHost::Driver::Carry(NotifyJobEnded action) { parts_.requests_of_workers->Notify(action); }
 
-void ProtocolHost::Driver::Carry(NotifyMembers action) { parts_.requests_of_workers->Tell(std::move(action)); }
+void ProtocolHost::Driver::Carry(NotifyMembers action) { parts_.requests_of_workers->Notify(std::move(action)); }
 
 void ProtocolHost::Driver::Carry(AskWorker action) { parts_.requests_of_workers->Ask(action.task); }
 

@@ -58,7 +58,7 @@ class Job:
         address = f"tcp://127.0.0.1:{PORT - 1}"
         self.nodes = [
             self.start("node", "--name", f"n{i}", "--scheduler", address, "--listen", f"tcp://127.0.0.1:{PORT + i}",
-                       "--attach", f"unix:{folder}/n{i}", "--stay")
+                       "--worker-socket", f"unix:{folder}/n{i}", "--stay")
             for i in range(nodes)
         ]
 

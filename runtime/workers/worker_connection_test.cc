@@ -139,11 +139,11 @@ TEST_F(WorkerConnectionTest, PassesOnWhatTheCoreTells) {
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(0), KeyId(8), Round(3)});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(0), KeyId(8), Round(3)});
   EXPECT_TRUE(replies_.empty()) << "the worker has no such key";
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(0), KeyId(7), Round(3)});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(0), KeyId(7), Round(3)});
   EXPECT_EQ(TakeReply<RoundCompleted>(), (RoundCompleted{opened.tensor, Round(3)}));
-  requests_of_workers_->Tell(NotifyJobEnded{absl::UnavailableError("node n3 was lost")});
+  requests_of_workers_->Notify(NotifyJobEnded{absl::UnavailableError("node n3 was lost")});
   EXPECT_EQ(TakeReply<JobEnded>(), JobEnded{absl::UnavailableError("node n3 was lost")});
 }
 

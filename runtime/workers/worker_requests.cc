@@ -173,7 +173,7 @@ void WorkerRequests::Finish(std::unique_lock<std::mutex> lock, std::map<RequestI
   if (request.attaching) AttachNext(request.worker);
 }
 
-void WorkerRequests::Tell(const NotifyRoundComplete& told) {
+void WorkerRequests::Notify(const NotifyRoundComplete& told) {
   std::shared_ptr<const Notices> notices;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -184,7 +184,7 @@ void WorkerRequests::Tell(const NotifyRoundComplete& told) {
   notices->round_complete(told.key, told.round);
 }
 
-void WorkerRequests::Tell(const NotifyJobEnded& told) {
+void WorkerRequests::Notify(const NotifyJobEnded& told) {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -193,7 +193,7 @@ void WorkerRequests::Tell(const NotifyJobEnded& told) {
   for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
 }
 
-void WorkerRequests::Tell(NotifyMembers told) {
+void WorkerRequests::Notify(NotifyMembers told) {
   std::map<WorkerId, std::shared_ptr<const Notices>> workers;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -231,7 +231,7 @@ void WorkerRequests::Close(absl::Status status) {
     waiting.swap(requests_);
     attaching.swap(attaching_);
   }
-  Tell(NotifyJobEnded{status});
+  Notify(NotifyJobEnded{status});
   const auto end = [&status](const Request& request) {
     request.done(CompleteRequest{RequestId(), status, KeyId(), Round()});
   };

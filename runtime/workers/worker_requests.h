@@ -69,9 +69,9 @@ class WorkerRequests : public std::enable_shared_from_this<WorkerRequests> {
   // For the protocol thread, in the order of the actions.
   void Write(WriteResult write);
   void Complete(CompleteRequest complete);
-  void Tell(const NotifyRoundComplete& told);
-  void Tell(const NotifyJobEnded& told);
-  void Tell(NotifyMembers told);
+  void Notify(const NotifyRoundComplete& told);
+  void Notify(const NotifyJobEnded& told);
+  void Notify(NotifyMembers told);
   // Hands the task to its worker. Workers that are attached later are held as well.
   void Ask(const StateTask& task);
   // Ends all waiting and later requests with `status`, and tells all workers.

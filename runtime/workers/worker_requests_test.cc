@@ -96,18 +96,18 @@ TEST_F(WorkerRequestsTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
 
 TEST_F(WorkerRequestsTest, TellsAWorkerFromItsAttachToItsDetach) {
   const RequestId request = Attach(WorkerId(1));
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(4)});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(4)});
   EXPECT_TRUE(rounds_.empty()) << "nobody knows yet whether it is attached";
   requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(), Round(1)});
   ASSERT_EQ(ends_.size(), 1u);
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(5)});
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(2), KeyId(3), Round(5)});
-  requests_of_workers_->Tell(NotifyJobEnded{absl::UnavailableError("node n3 was lost")});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(5)});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(2), KeyId(3), Round(5)});
+  requests_of_workers_->Notify(NotifyJobEnded{absl::UnavailableError("node n3 was lost")});
   EXPECT_EQ(rounds_, (std::vector<std::pair<KeyId, Round>>{{KeyId(3), Round(5)}}));
   EXPECT_EQ(job_ends_, std::vector<absl::Status>{absl::UnavailableError("node n3 was lost")});
   requests_of_workers_->Detach(WorkerId(1), true);
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(6)});
-  requests_of_workers_->Tell(NotifyJobEnded{absl::UnavailableError("node n4 was lost")});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(6)});
+  requests_of_workers_->Notify(NotifyJobEnded{absl::UnavailableError("node n4 was lost")});
   EXPECT_EQ(rounds_.size(), 1u);
   EXPECT_EQ(job_ends_.size(), 1u);
 }
@@ -118,7 +118,7 @@ TEST_F(WorkerRequestsTest, ARefusedAttachTakesNobodysPlace) {
   requests_of_workers_->Complete({second, absl::AlreadyExistsError("worker 1 is attached already"), KeyId(), Round()});
   ASSERT_EQ(ends_.size(), 2u);
   EXPECT_EQ(ends_[1].status.code(), absl::StatusCode::kAlreadyExists);
-  requests_of_workers_->Tell(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(5)});
+  requests_of_workers_->Notify(NotifyRoundComplete{WorkerId(1), KeyId(3), Round(5)});
   EXPECT_EQ(rounds_.size(), 1u) << "the first one is told, and once";
 }
 

@@ -253,15 +253,11 @@ KeyRoutes PrecisionControl::RouteOf(KeyId key) const {
   if (!is_on()) return routes;
   const std::vector<SliceBinding> slices = SlicesOf(key);
   for (size_t i = 0; i < slices.size(); ++i) {
-    const PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
+    PrecisionRoute route = controller_->RouteOf(keys_->NameOf(key), slices[i]);
     const bool is_refused = HasGuard() && !guard_.Allows(SizeOfSlice(key, slices[i]));
-    if (route != PrecisionRoute::kLowBit) {
-      routes.Set(i, route);
-    } else if (is_refused) {
-      routes.Set(i, PrecisionRoute::kPlain);
-    } else {
-      routes.Set(i, IsBehind() ? PrecisionRoute::kFallback : route);
-    }
+    if (route == PrecisionRoute::kLowBit && is_refused) route = PrecisionRoute::kPlain;
+    if (route == PrecisionRoute::kLowBit && IsBehind()) route = PrecisionRoute::kFallback;
+    routes.Set(i, route);
   }
   return routes;
 }

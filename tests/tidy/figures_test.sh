@@ -37,4 +37,11 @@ assert "exit code 1" in text and text.count("ran plan") == 1, text
 assert f"ran sim-figures {out}/a-3" in text and (out / "a-3").is_dir(), text
 assert "reader" not in text.split("# What its commands print")[1], text
 assert "| a | `./banyan plan x.yaml` |" in (out / "README.md").read_text()
+
+# What a command has started ends with it at the limit.
+(root / "banyan").write_text(f'#!/bin/sh\necho began\nsleep 1000 &\necho $! >{out}/child\nwait\n')
+cut = figures.run(["./banyan", "plan", "x.yaml"], 1)
+assert cut.code is None and cut.output == "began\n", cut
+child = pathlib.Path("/proc") / (out / "child").read_text().strip()
+assert not child.exists() or " Z " in (child / "stat").read_text(), "expected the child to end, too"
 END

@@ -10,10 +10,7 @@
 namespace banyan {
 namespace {
 
-// Backward takes the other two thirds of a step.
-constexpr double kForwardPart = 1.0 / 3;
-// Of gradients that `attach` sends at once (key_mb).
-constexpr double kGroupBits = 8.0 * 4 * 1024 * 1024;
+constexpr double kGroupBits = 32.0 * kAttachGroupElements;
 constexpr int64_t kMostSteps = 1'000'000;
 // Of bytes on links: headers of TCP and IP in packets of 1,500 bytes, and acknowledgements of what comes back.
 constexpr double kHeaders = 1.05;

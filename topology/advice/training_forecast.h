@@ -17,6 +17,10 @@ namespace banyan {
 // In so many fragments Streaming DiLoCo sends the model, or in as many as there are steps. Each is awaited as late as
 // it can be before the next one is sent: so there are pauses in which late sites come.
 inline constexpr int64_t kStreamingFragments = 4;
+// `attach` of banyan.torch sends gradients in groups of so many float32 (key_mb), while backward takes two thirds of
+// the step.
+inline constexpr int64_t kAttachGroupElements = 1024 * 1024;
+inline constexpr double kForwardPart = 1.0 / 3;
 
 // By which sites synchronise.
 enum class SyncMethod {
