@@ -183,7 +183,7 @@ class Examples(torch.utils.data.Dataset):
 def train_low_bit(session, number, steps):
     """Trains with matrices that go low-bit after a warm-up, until a round is: at all sites the same one."""
     net = Net()
-    sync = bt.attach(session, net, low_bit=is_matrix)
+    sync = bt.attach(session, net, low_bit=is_matrix, key_mb=0.001)  # not as when the binding was written
     optimizer = optimizer_of(net, lr=0.05)
     seen = []
     for step in range(steps):

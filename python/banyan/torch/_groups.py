@@ -69,14 +69,17 @@ def numbers_of(tensor: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(tensor) if tensor.is_complex() else tensor
 
 
+def printable(name: str) -> str:
+    return name.encode("ascii", "backslashreplace").decode()
+
+
 def wire_name(prefix: str, name: str, tensor: torch.Tensor) -> str:
     """Names a tensor in a job. With its shape, so that sites whose models differ hear of both shapes.
 
     >>> wire_name("grad", "größe", torch.zeros(2, 3))
     'grad/gr\\\\xf6\\\\xdfe(2x3)'
     """
-    printable = name.encode("ascii", "backslashreplace").decode()
-    return f"{prefix}/{printable}({'x'.join(str(size) for size in tensor.shape)})"
+    return f"{prefix}/{printable(name)}({'x'.join(str(size) for size in tensor.shape)})"
 
 
 def has_running_means(part: torch.nn.Module) -> bool:
@@ -121,6 +124,37 @@ def cut(named: List[Named], key_bytes: float, is_alone: Optional[Chooser] = None
         growing[each.dtype].append((name, each))
         sizes[each.dtype] += size
     return groups
+
+
+def keyed(prefix: str, groups: List[List[Named]], is_low_bit: Optional[Chooser]) -> Dict[str, List[Named]]:
+    """Names groups. The key of what may go low-bit has the parameter's name: a binding outlives another `key_mb`.
+
+    >>> layers = [[(str(i), torch.nn.Parameter(torch.zeros(1)))] for i in range(2)]
+    >>> list(keyed("grad", layers, lambda name, _: name == "0"))
+    ['grad/low-bit/0', 'grad/1']
+    """
+    def name_of(i: int, group: List[Named]) -> str:
+        is_alone = is_low_bit is not None and is_low_bit(*group[0])
+        return f"{prefix}/low-bit/{printable(group[0][0])}" if is_alone else f"{prefix}/{i}"
+
+    return {name_of(i, group): group for i, group in enumerate(groups)}
+
+
+def role_of(model: torch.nn.Module, name: str, parameter: torch.Tensor) -> str:
+    """Returns what a parameter does in its model, as a binding has it (docs/precision.md), by the modules that have it.
+
+    >>> model = torch.nn.Sequential(torch.nn.Embedding(3, 2), torch.nn.LayerNorm(2), torch.nn.Linear(2, 2))
+    >>> [role_of(model, *each) for each in model.named_parameters()]
+    ['embedding', 'norm', 'norm', 'encoder', 'bias']
+    """
+    owners = [part for part in model.modules() if any(each is parameter for each in part.parameters(recurse=False))]
+    if any(isinstance(part, (torch.nn.Embedding, torch.nn.EmbeddingBag)) for part in owners):
+        return "embedding"
+    if any(has_running_means(part) or "Norm" in type(part).__name__ for part in owners):
+        return "norm"
+    if parameter.dim() < 2:
+        return "bias" if name.endswith("bias") else "other"
+    return "encoder" if parameter.dim() == 2 else "backbone"
 
 
 def by_wire_name(prefix: str, group: List[Named]) -> Dict[str, torch.Tensor]:
@@ -181,7 +215,7 @@ def refuse_left_out(what: str, may_leave_out: bool) -> None:
 
 def refuse_name(job: Session, name: str) -> None:
     """Raises where this session has had keys of that name, which are made known once."""
-    if f"{name}/0" in job._types:
+    if any(each == f"{name}/0" or each.startswith(f"{name}/low-bit/") for each in job._types):
         raise AlreadyExists(
             f"{name}: this session has attached or trained a model under that name; give another name=, at all sites alike"
         )

@@ -23,9 +23,9 @@ from .._arrays import tell_autograd
 from .._ticket import Seconds, Ticket, seconds_of
 from ._copies import Copies, Staged, Stager
 from ._groups import (
-    Chooser, Fixed, Named, Sameness, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, numbers_of,
-    owner_of, plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, tell_of_others,
-    tell_of_replaced, trained, unwrapped, wire_name,
+    Chooser, Fixed, Named, Sameness, agree_on_the_rest, begin_alike, by_wire_name, claim, cut, has_running_means, keyed,
+    numbers_of, owner_of, plain_name, refuse_left_out, refuse_name, refuse_results, refuse_unknown, release, role_of,
+    tell_of_others, tell_of_replaced, trained, unwrapped, wire_name,
 )
 from ._parts import Shapes, Site, agree_on_parts, required, row_of, shard_group_of
 from ._replicas import Part, Replicas, is_due, parts_of, told_of
@@ -117,6 +117,7 @@ class Attachment:
     checked_seconds = 0.0  # that comparing replicas has taken, in all; of models in one piece
     _step = 0  # that was reported
     _largest_rate = 0.0
+    _shapes: Shapes = {}  # of parameters of which this process holds a part
     _buffer_count: Optional[Weight] = None  # where the job sums
     _join: Optional[Weight] = None  # inside of join(): 1 while there is data here
     _join_key: Optional[Weight] = None
@@ -156,10 +157,8 @@ class Attachment:
         self.groups: Dict[str, List[str]] = {}
         self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
         self._parameters = [each for _, each in named]
-        groups = cut(named, key_mb * _MIB, low_bit)
         self._low_bit: Dict[str, torch.nn.Parameter] = {}  # by key
-        for i, group in enumerate(groups):
-            key = f"{name}/{i}"
+        for i, (key, group) in enumerate(keyed(name, cut(named, key_mb * _MIB, low_bit), low_bit).items()):
             if gives_parameters:
                 begin_alike(job, key, by_wire_name(name, group), [each for _, each in group])
             else:
@@ -239,10 +238,15 @@ class Attachment:
     def binding(self, family: str = "binary") -> str:
         """Returns the binding file of what `low_bit` chose; with `banyan.solo()` it can be written before a job is there.
 
+        Names are the parameters', and roles what their modules say. Embeddings and norms stay fp32, whoever chose them.
+
         >>> import banyan
-        >>> sync = attach(banyan.solo(), torch.nn.Linear(4, 2), low_bit=lambda name, each: each.dim() > 1)
-        >>> print(sync.binding().splitlines()[-1])
-        - {name: grad/1, elements: 8, role: encoder, route: low-bit, family: binary, reason: "weight, chosen by hand"}
+        >>> model = torch.nn.Sequential(torch.nn.Embedding(9, 4), torch.nn.Linear(4, 2))
+        >>> sync = attach(banyan.solo(), model, low_bit=lambda name, each: each.dim() > 1)
+        >>> for line in sync.binding().splitlines()[-2:]:
+        ...     print(line)
+        - {name: grad/low-bit/1.weight, elements: 8, role: encoder, route: low-bit, family: binary, reason: "chosen by low_bit"}
+        - {name: grad/low-bit/0.weight, elements: 36, role: embedding, route: fp32, reason: "chosen by low_bit, and sensitive"}
         """
         lines = [
             "schema: 1", f"binding: {self._name}",
@@ -250,10 +254,13 @@ class Attachment:
             "tensors:",
         ]
         for key, each in self._low_bit.items():
-            role = "encoder" if each.dim() < 3 else "backbone"
+            name = self.groups[key][0]
+            role = role_of(self._inner, name, each)
+            is_sensitive = role in ("embedding", "norm", "bias")
+            route = "fp32" if is_sensitive else f"low-bit, family: {family}"
+            reason = "chosen by low_bit" + (", and sensitive" if is_sensitive else "")
             lines.append(
-                f"- {{name: {key}, elements: {each.numel()}, role: {role}, route: low-bit, family: {family}, "
-                f'reason: "{self.groups[key][0]}, chosen by hand"}}'
+                f'- {{name: {key}, elements: {math.prod(self._shapes.get(name, each.shape))}, role: {role}, route: {route}, reason: "{reason}"}}'
             )
         return "\n".join(lines) + "\n"
 
@@ -851,8 +858,8 @@ class _AllDone:
 class _Group:
     """Parameters in parts that travel as one key. The first process has them whole, in the host's memory."""
 
-    def __init__(self, prefix: str, number: int, named: List[Named], is_first: bool) -> None:
-        self.key = f"{prefix}/{number}"
+    def __init__(self, prefix: str, key: str, named: List[Named], is_first: bool) -> None:
+        self.key = key
         self.names = [each for each, _ in named]
         self.wire_names = list(by_wire_name(prefix, named))
         self.whole = [torch.zeros(each.numel(), dtype=each.dtype) for _, each in named] if is_first else []
@@ -915,8 +922,8 @@ class ShardedAttachment(Attachment):
             (each, torch.nn.Parameter(torch.empty(self._shapes[each], dtype=parameter.dtype, device="meta")))
             for each, parameter in self._by_name.items() if math.prod(self._shapes[each]) > 0
         ]
-        groups = enumerate(cut(whole, key_mb * _MIB, low_bit))
-        return [_Group(self._name, i, named, self._is_first) for i, named in groups]
+        groups = keyed(self._name, cut(whole, key_mb * _MIB, low_bit), low_bit)
+        return [_Group(self._name, key, named, self._is_first) for key, named in groups.items()]
 
     def _gather(self, group: _Group, values: Mapping[str, torch.Tensor]) -> None:
         """Makes `group.whole` of what the processes have."""
