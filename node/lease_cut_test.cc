@@ -31,10 +31,12 @@ class LeaseCutTest : public EpochsFixture {
     Say(PolicyAnswer{
         scheduler.term, scheduler.epoch, {{kKey, Round(first), Round(last), scheduler.version, Attempt(0)}}});
   }
-  void Cut() { Say(CutSought{cluster_->scheduler().term, cluster_->scheduler().epoch, Next()}); }
-  PolicyVersion Next() { return cluster_->scheduler().version.Next(); }
+  static constexpr CutId kCut = CutId(1);
+  void Cut() { Say(CutSought{cluster_->scheduler().term, cluster_->scheduler().epoch, kCut}); }
   std::vector<CutBound> Bounds(uint32_t node) { return cluster_->scheduler().Said<CutBound>(node); }
-  CutBound BoundOf(uint64_t round) { return {cluster_->scheduler().epoch, Next(), {{kKey, Round(round)}}}; }
+  CutBound BoundOf(uint64_t round) {
+    return {cluster_->scheduler().term, cluster_->scheduler().epoch, kCut, {{kKey, Round(round)}}};
+  }
 };
 
 TEST_F(LeaseCutTest, WhatANodeHasNotBegunWaitsUntilItHearsAnew) {
@@ -73,7 +75,7 @@ TEST_F(LeaseCutTest, ARoundThatHasBegunGoesOn) {
 TEST_F(LeaseCutTest, ACutOfAnotherEpochIsOfThePast) {
   Begin();
   Lease(2, 12);
-  Say(CutSought{cluster_->scheduler().term, Epoch(1), Next()});
+  Say(CutSought{cluster_->scheduler().term, Epoch(1), kCut});
   EXPECT_THAT(Bounds(1), IsEmpty());
   Push(1, 1);
   EXPECT_THAT(cluster_->Result(Push(2, 2)), Sum(3)) << "the lease stands";

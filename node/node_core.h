@@ -98,16 +98,16 @@ class NodeEnd {
   std::optional<absl::Status> status_;
 };
 
-// A node's part in ending leases early. Forgets in `policy_table` what policies before the one sought govern of the
-// rounds that `engine` has not begun, and has `scheduler` asked for them. Returns the answer, whose promise needs
+// A node's part in ending leases early. Forgets in `policy_table` what governs the rounds that `engine` has not begun,
+// and has `scheduler` asked for them. Returns the answer, whose promise needs
 // nothing else: a round without a policy does not begin.
 inline CutBound CutLeases(const CutSought& sought, const RoundEngine& engine, PolicyTable& policy_table,
                           SchedulerClient& scheduler) {
-  CutBound bound = {sought.epoch, sought.policy, {}};
+  CutBound bound = {sought.term, sought.epoch, sought.cut, {}};
   for (const auto& [key, row] : policy_table.keys()) {
     const Round first = engine.FirstNotBegun(key);
     bound.rounds.push_back({key, first});
-    if (policy_table.EndLeases(key, first, sought.policy)) scheduler.WantPolicy(key, first);
+    if (policy_table.EndLeases(key, first)) scheduler.WantPolicy(key, first);
   }
   return bound;
 }

@@ -54,8 +54,10 @@ class PolicyTable {
   // Binds the rounds of a plan to its policy, in chunks as their first attempts had them. INVALID_ARGUMENT when that
   // policy is unknown or no tensor can be cut so.
   absl::Status AddPlan(const EpochPlan& plan);
-  // Forgets what policies before `policy` govern of the key from round `from` on. True if that was anything.
-  bool EndLeases(KeyId key, Round from, PolicyVersion policy) { return !leases_.TakeBelow(key, from, policy).empty(); }
+  // Forgets what governs the key from round `from` on. True if that was anything.
+  bool EndLeases(KeyId key, Round from) {
+    return !leases_.TakeFrom(key, from, [](const RoundLeases::Lease&) { return true; }).empty();
+  }
   // No round is bound any more: the epoch is over.
   void DropBindings();
 

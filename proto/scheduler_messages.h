@@ -278,12 +278,16 @@ void Fields(Visitor& v, PolicyAnswer& m) {
   v.Runs(3, "bindings", m.bindings);
 }
 
-// To every member: leases under policies before this one are to end early. Answered by CutBound; a PolicyAnswer with
-// what is left of them, and with the policy of the rounds after, follows when all have answered.
+// One end of leases before their time, from 1 in each start of the scheduler.
+using CutId = StrongId<struct CutIdTag, uint64_t>;
+
+// To every member: leases are to end early, since later rounds get another policy or other routes. Answered by
+// CutBound; a PolicyAnswer with what is left of them, and with what governs the rounds after, follows when all have
+// answered.
 struct CutSought {
   Term term;
   Epoch epoch;
-  PolicyVersion policy;
+  CutId cut;
   friend bool operator==(const CutSought&, const CutSought&) = default;
 };
 
@@ -291,20 +295,20 @@ template <typename Visitor>
 void Fields(Visitor& v, CutSought& m) {
   v(1, "term", m.term, kNonZero);
   v(2, "epoch", m.epoch, kNonZero);
-  v(3, "policy", m.policy, kNonZero);
+  v(3, "cut", m.cut, kNonZero);
 }
 
-// Node to scheduler: the first round of each key that it has not begun. It forgets what it knows of earlier policies
-// for these rounds and later ones, and begins them only when the scheduler has said anew which one governs them. Keys
-// that it does not know are left out.
+// Node to scheduler: the first round of each key that it has not begun. It forgets what governs these rounds and later
+// ones, and begins them only when the scheduler has said it anew. Keys that it does not know are left out.
 struct CutBound {
   struct Entry {
     KeyId key;
     Round round;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
+  Term term;  // these as asked
   Epoch epoch;
-  PolicyVersion policy;  // as asked
+  CutId cut;
   std::vector<Entry> rounds;
   friend bool operator==(const CutBound&, const CutBound&) = default;
 };
@@ -319,8 +323,9 @@ void Fields(Visitor& v, CutBound::Entry& m) {
 template <typename Visitor>
 void Fields(Visitor& v, CutBound& m) {
   v(1, "epoch", m.epoch, kNonZero);
-  v(2, "policy", m.policy, kNonZero);
+  v(2, "cut", m.cut, kNonZero);
   v.Runs(3, "rounds", m.rounds);
+  v(4, "term", m.term, kNonZero);
 }
 
 // To every member: the former epoch is over, and what belongs to its attempts is void. Answered by EpochReport.

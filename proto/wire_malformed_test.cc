@@ -112,10 +112,10 @@ TEST_F(WireMalformedTest, CutsOfLeases) {
   const auto sought = wire::Envelope::kCutSought;
   Refuses(sought, "CutSought: term: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_term(); });
   Refuses(sought, "CutSought: epoch: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_epoch(); });
-  Refuses(sought, "CutSought: policy: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_policy(); });
+  Refuses(sought, "CutSought: cut: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_cut(); });
   const auto bound = wire::Envelope::kCutBound;
   Refuses(bound, "CutBound: epoch: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_epoch(); });
-  Refuses(bound, "CutBound: policy: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_policy(); });
+  Refuses(bound, "CutBound: cut: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_cut(); });
   Refuses(bound, "CutBound: rounds[0].key: a number above 0",
           [](auto& e) { e.mutable_cut_bound()->mutable_rounds(0)->clear_key(); });
   Refuses(bound, "CutBound: rounds[0].more_keys: at most",
@@ -346,7 +346,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 23);
+  EXPECT_EQ(with_term, 24);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {

@@ -164,7 +164,7 @@ TEST(WireTest, AMessageAboutAllKeysHasTheSizeOfOneAboutOne) {
   PolicyRequest request;
   PolicyAnswer answer = {Term(3), Epoch(1), {}};
   ClosedEverywhere closed = {Term(3), {}};
-  CutBound bound = {Epoch(1), PolicyVersion(12), {}};
+  CutBound bound = {Term(3), Epoch(1), CutId(12), {}};
   for (KeyId key(1); key <= KeyId(5000); key = key.Next()) {
     request.entries.push_back({key, Round(18)});
     answer.bindings.push_back({key, Round(18), Round(25), PolicyVersion(12), Attempt(1)});

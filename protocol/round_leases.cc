@@ -27,10 +27,10 @@ bool RoundLeases::Add(KeyId key, Round first, const Lease& lease) {
   return true;
 }
 
-std::vector<std::pair<Round, RoundLeases::Lease>> RoundLeases::TakeBelow(KeyId key, Round from, PolicyVersion policy) {
+std::vector<std::pair<Round, RoundLeases::Lease>> RoundLeases::TakeFrom(KeyId key, Round from, Takes takes) {
   std::vector<std::pair<Round, Lease>> taken;
   for (auto lease = From(key, from); lease != leases_.end() && lease->first.first == key;) {
-    if (lease->second.policy >= policy) {
+    if (!takes(lease->second)) {
       ++lease;
       continue;
     }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "core/ids.h"
 #include "proto/precision/key_routes.h"
 
@@ -26,6 +27,11 @@ class RoundLeases {
     Attempt attempt;
     int64_t chunk_max_elements = 0;
     KeyRoutes route = {};
+
+    // Returns whether rounds that are bound by this policy and route now would not get this lease.
+    bool IsOutdated(PolicyVersion policy_now, KeyRoutes route_now) const {
+      return policy < policy_now || (policy == policy_now && route != route_now);
+    }
     friend bool operator==(const Lease&, const Lease&) = default;
   };
   using Map = std::map<std::pair<KeyId, Round>, Lease>;  // by key and first round
@@ -49,8 +55,9 @@ class RoundLeases {
   }
   // Adds a lease. False when it overlaps another one or ends before it begins.
   bool Add(KeyId key, Round first, const Lease& lease);
-  // Takes away what policies before `policy` govern of the key from round `from` on. Returns it, by first round.
-  std::vector<std::pair<Round, Lease>> TakeBelow(KeyId key, Round from, PolicyVersion policy);
+  using Takes = absl::FunctionRef<bool(const Lease& lease)>;
+  // Takes away the rounds of the key from `from` on whose leases `takes` accepts. Returns these, by first round.
+  std::vector<std::pair<Round, Lease>> TakeFrom(KeyId key, Round from, Takes takes);
   // Returns the lease after it.
   Map::iterator Erase(Iterator lease);
   void Clear();

@@ -62,19 +62,22 @@ TEST(RoundLeasesTest, KnowsWhichPoliciesGovernRounds) {
   EXPECT_EQ(leases.OldestPolicy(), std::nullopt);
 }
 
-TEST(RoundLeasesTest, TakesAwayTheRestOfWhatEarlierPoliciesGovern) {
+TEST(RoundLeasesTest, TakesAwayTheRestOfLeases) {
+  const auto below = [](uint64_t policy) {
+    return [policy](const RoundLeases::Lease& lease) { return lease.policy < PolicyVersion(policy); };
+  };
   RoundLeases leases;
   EXPECT_TRUE(leases.Add(kKey, Round(1), Until(9, 3)));
   EXPECT_TRUE(leases.Add(kKey, Round(10), Until(12, 4)));
   EXPECT_TRUE(leases.Add(kKey, Round(13), Until(14, 5)));
   EXPECT_TRUE(leases.Add(KeyId(3), Round(1), Until(9, 3)));
-  EXPECT_THAT(leases.TakeBelow(kKey, Round(4), PolicyVersion(5)),
+  EXPECT_THAT(leases.TakeFrom(kKey, Round(4), below(5)),
               ElementsAre(Pair(Round(4), Until(9, 3)), Pair(Round(10), Until(12, 4))));
   EXPECT_THAT(FirstsOf(leases, kKey), ElementsAre(1, 13));
   EXPECT_EQ(leases.Find(kKey, Round(3))->second, Until(3, 3));
   EXPECT_FALSE(leases.Governs(PolicyVersion(4)));
-  EXPECT_THAT(leases.TakeBelow(kKey, Round(4), PolicyVersion(5)), IsEmpty());
-  EXPECT_THAT(leases.TakeBelow(kKey, Round(0), PolicyVersion(6)),
+  EXPECT_THAT(leases.TakeFrom(kKey, Round(4), below(5)), IsEmpty());
+  EXPECT_THAT(leases.TakeFrom(kKey, Round(0), below(6)),
               ElementsAre(Pair(Round(1), Until(3, 3)), Pair(Round(13), Until(14, 5))));
   EXPECT_EQ(leases.size(), 1u);
 }

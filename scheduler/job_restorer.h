@@ -34,6 +34,7 @@ class JobRestorer {
   bool is_running() const { return state_.is_running(); }
   // The links that were measured when the newest policy was made. REQUIRES: is_running().
   const std::vector<NetworkLink>& measured() const { return state_.policies.back().measured; }
+  const PrecisionState& precision() const { return state_.precision; }
   uint64_t next_barrier() const { return state_.next_barrier; }
 
   // Begins the next term, and takes the numbers that are used up.

@@ -40,7 +40,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       precision_(options.precision, &overlay_, &keys_.table(), &members_, &context_),
       traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
   context_.outbox.set_most_bytes(options.most_held_bytes);
-  if (precision_.is_on()) policies_.UseRoutes(&precision_);
+  if (precision_.is_on()) rounds_.UseRoutes(&precision_);
   if (precision_.is_on()) keys_.UseRoutes(&precision_);
   if (precision_.is_on() && options.precision->profile.has_low_bit) overlay_.low_bit = options.precision->profile.rules;
   start_error_ = policies_.Configure();
@@ -83,7 +83,7 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   if (!status.ok()) return status;
   policies_.replanner().Restore(restorer.measured());
   keys_.UseChunks(policies_.policies().SmallestChunk());
-  precision_.Restore(policies_.publisher().precision());
+  precision_.Restore(restorer.precision());
   if (const std::string others = precision_.DescribeOtherSlices(); !others.empty()) context_.LogWarning(others);
   return absl::OkStatus();
 }

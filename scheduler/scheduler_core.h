@@ -238,7 +238,7 @@ class SchedulerCore : public Protocol {
   void ReviewRoutes() {
     const Policy* const policy = policies_.policies().Current();
     if (policy != nullptr) precision_.Review(*policy, policies_.publisher().view());
-    policies_.ReviewRoutes();
+    precision_.AdoptRoutes(rounds_);
   }
 
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.

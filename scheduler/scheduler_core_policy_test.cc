@@ -85,8 +85,8 @@ TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBegunRoundsAlone) {
   EXPECT_THAT(Status(harness), HasSubstr(R"("live_policies":2)"));
   // The lease was given before, and is cut after the rounds that have begun.
   for (int node = 1; node <= 3; ++node) {
-    EXPECT_THAT(harness.Sent<CutSought>(node), ElementsAre(CutSought{Term(1), Epoch(1), PolicyVersion(2)}));
-    harness.Receive(node, CutBound{Epoch(1), PolicyVersion(2), {{key, Round(node == 2 ? 4 : 3)}}});
+    EXPECT_THAT(harness.Sent<CutSought>(node), ElementsAre(CutSought{Term(1), Epoch(1), CutId(1)}));
+    harness.Receive(node, CutBound{Term(1), Epoch(1), CutId(1), {{key, Round(node == 2 ? 4 : 3)}}});
   }
   EXPECT_EQ(PolicyOf(harness, key, 3), PolicyVersion(1));
   EXPECT_EQ(PolicyOf(harness, key, 4), PolicyVersion(2));

@@ -41,14 +41,13 @@ class SchedulerPrecisionTest : public ::testing::Test {
     for (int node = 1; node <= 3; ++node)
       harness.Receive(node, HealthReport{WorkerId(0), {.step = step, .loss = loss}});
   }
-  // All say that they have begun no round from this one on.
-  void Bound(SchedulerHarness& harness, uint64_t policy, uint64_t round) {
+  // All say that they have begun no round from this one on, in the cut of this number.
+  void Bound(SchedulerHarness& harness, uint64_t cut, uint64_t round) {
     for (int node = 1; node <= 3; ++node) {
       ASSERT_FALSE(harness.Sent<CutSought>(node).empty());
-      EXPECT_EQ(harness.Sent<CutSought>(node).back().policy, PolicyVersion(policy));
-      harness.Receive(node, CutBound{harness.epoch() == Epoch() ? Epoch(1) : harness.epoch(),
-                                     PolicyVersion(policy),
-                                     {{key_, Round(round)}}});
+      const CutSought sought = harness.Sent<CutSought>(node).back();
+      EXPECT_EQ(sought.cut, CutId(cut));
+      harness.Receive(node, CutBound{sought.term, sought.epoch, sought.cut, {{key_, Round(round)}}});
     }
   }
   PolicyAnswer::Binding BindingOf(SchedulerHarness& harness, uint64_t round) {
@@ -68,7 +67,7 @@ class SchedulerPrecisionTest : public ::testing::Test {
     RouteOf(1);
     Step(harness_, 1, 1);
     Step(harness_, 2, 0.9);
-    Bound(harness_, 2, 3);
+    Bound(harness_, 1, 3);
   }
 
   SchedulerHarness harness_{MeshOverlay(3, kLongLeases), Options()};
@@ -90,9 +89,10 @@ TEST_F(SchedulerPrecisionTest, RoundsGoLowBitWhenTheWarmUpIsOver) {
 
 TEST_F(SchedulerPrecisionTest, AVetoHoldsFromTheFirstRoundThatNobodyHasBegun) {
   WarmUp();
+  EXPECT_EQ(BindingOf(harness_, 3).policy, PolicyVersion(1)) << "other routes need no other policy";
   for (const uint64_t round : {0, 1, 2, 3}) harness_.CloseRound(key_, Round(round), 3);
   Step(harness_, 4, 9);
-  Bound(harness_, 3, 5);
+  Bound(harness_, 2, 5);
   EXPECT_EQ(RouteOf(4), kLowBit);
   EXPECT_EQ(RouteOf(5), kFallback);
   harness_.CloseRound(key_, Round(4), 3);
@@ -107,7 +107,7 @@ TEST_F(SchedulerPrecisionTest, AVetoCutsTheEndOfALeaseToo) {
   const uint64_t last = BindingOf(harness_, 3).last_round.value();
   for (uint64_t round = 0; round + 2 <= last; ++round) harness_.CloseRound(key_, Round(round), 3);
   Step(harness_, 4, 9);
-  Bound(harness_, 3, last);
+  Bound(harness_, 2, last);
   EXPECT_EQ(RouteOf(last), kFallback);
 }
 
@@ -119,7 +119,7 @@ TEST_F(SchedulerPrecisionTest, AnOperatorsVetoHoldsFromTheFirstRoundThatNobodyHa
   EXPECT_EQ(RouteOf(3), kLowBit);
   harness_.Receive(kWatcher, VetoLowBit{});
   EXPECT_EQ(harness_.Sent<OperatorReply>(kWatcher).back(), (OperatorReply{true, "vetoed by order: encoder"}));
-  Bound(harness_, 3, 4);
+  Bound(harness_, 2, 4);
   EXPECT_EQ(RouteOf(3), kLowBit) << "somebody has begun it";
   EXPECT_EQ(RouteOf(4), kFallback);
   EXPECT_THAT(Status(), HasSubstr(R"("vetoed_by_order":["encoder"])"));
@@ -161,7 +161,7 @@ TEST_F(SchedulerPrecisionTest, LeasesEndWhereAnEditedBindingHasOtherRoutes) {
       PrecisionBinding("edited", {}, {{"w", 10, {{0, 10, TensorRole::kEncoder, false, {}, ""}}}});
   SchedulerHarness next(MeshOverlay(3, kLongLeases), options);
   next.JoinAll(3);
-  Bound(next, 3, 5);
+  Bound(next, 1, 5);
   EXPECT_EQ(BindingOf(next, 4).route, kLowBit) << "somebody has begun it";
   EXPECT_EQ(BindingOf(next, 5).route, kPlain);
 }
@@ -175,7 +175,7 @@ TEST_F(SchedulerPrecisionTest, ARestartKeepsRoutes) {
   EXPECT_EQ(BindingOf(next, 3).route, kLowBit);
   for (uint64_t round = 0; round <= last; ++round) next.CloseRound(key_, Round(round), 3);
   EXPECT_EQ(BindingOf(next, last + 1).route, kLowBit) << "without another warm-up";
-  EXPECT_FALSE(next.HasLog("other precision routes"));
+  EXPECT_FALSE(next.HasLog("precision routes"));
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ void Cluster::AddMessageCheckers() {
 }
 
 void Cluster::AddPrecisionCheckers() {
-  slices_ = std::make_unique<SliceRoutes>(violations());
+  slices_ = std::make_unique<SliceRoutes>();
   simulator_.network()->AddObserver(slices_.get());
   precision_ = std::make_unique<PrecisionChecker>(slices_.get(), &membership_, violations());
   simulator_.network()->AddObserver(precision_.get());

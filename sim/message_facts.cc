@@ -155,9 +155,9 @@ struct DigestVisitor {
     }
     return digest;
   }
-  uint64_t operator()(const CutSought& m) const { return Digest({m.epoch.value(), m.policy.value()}); }
+  uint64_t operator()(const CutSought& m) const { return Digest({m.epoch.value(), m.cut.value()}); }
   uint64_t operator()(const CutBound& m) const {
-    uint64_t digest = Digest({m.epoch.value(), m.policy.value()});
+    uint64_t digest = Digest({m.epoch.value(), m.cut.value()});
     for (const CutBound::Entry& entry : m.rounds) digest = Digest({digest, entry.key.value(), entry.round.value()});
     return digest;
   }
@@ -285,7 +285,7 @@ struct DetailVisitor {
   std::string operator()(const VetoLowBit& m) const {
     return absl::StrCat(m.is_lifted ? " lifted " : " ", absl::StrJoin(m.scopes, ","));
   }
-  std::string operator()(const CutSought& m) const { return absl::StrCat(" below policy ", m.policy.value()); }
+  std::string operator()(const CutSought& m) const { return absl::StrCat(" for cut ", m.cut.value()); }
   std::string operator()(const CutBound& m) const { return Entries(m.rounds); }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }
   std::string operator()(const PoliciesRetired& m) const { return absl::StrCat(" below policy ", m.oldest.value()); }

@@ -196,7 +196,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
   messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(HealthReport{WorkerId(2), {1700, 0.4375, 0.25, 0.5, 0.875}});
-  messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
+  messages.emplace_back(CutBound{Term(3), Epoch(6), CutId(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
@@ -217,7 +217,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
       Epoch(1),
       {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, KeyRoutes::OfBits(0b010010)},
        {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768, KeyRoutes::OfBits(0b010010)}}});
-  messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
+  messages.emplace_back(CutSought{Term(3), Epoch(6), CutId(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
   messages.emplace_back(QuorumReached{Term(3), {{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});

@@ -232,18 +232,6 @@ void PolicyControl::Announce() {
   RetirePolicies();
 }
 
-void PolicyControl::ReviewRoutes() {
-  if (routes_ == nullptr || policies().Current() == nullptr) return;
-  if (has_reviewed_rounds_ && routes_->State() == publisher_.precision()) return;
-  // Rounds that are bound meanwhile follow the new routes already; the others wait for the change under way.
-  if (rounds_->is_frozen() || rounds_->has_departed() || rounds_->cut().has_value()) return;
-  const bool has_other_routes = !std::exchange(has_reviewed_rounds_, true) && rounds_->HasOtherRoutes();
-  if (!has_other_routes && routes_->State() == publisher_.precision()) return;
-  publisher_.PutAgain(routes_->State().is_vetoed ? "a veto of low-bit rounds" : "other precision routes");
-  UseNewest();
-  Announce();
-}
-
 void PolicyControl::UseNewest() {
   const Policy& newest = *policies().Current();
   rounds_->UsePolicy(publisher_.last_version(), newest.members.size(), newest.chunk_max_elements);

@@ -73,17 +73,8 @@ class PolicyControl {
   // Membership changes no more: goes on with what has waited.
   void Resume();
 
-  // Lets `routes` say how rounds are bound from now on. They outlive this.
-  void UseRoutes(const RouteSource* routes) {
-    routes_ = routes;
-    rounds_->UseRoutes(routes);
-    publisher_.UseRoutes(routes);
-  }
-  // Publishes the policy in use anew where routes have changed, so that leases with former ones end. The first time it
-  // looks at each key's rounds, which may be of an earlier start with another binding.
-  void ReviewRoutes();
-  // Ends leases under earlier policies early, as far as that is not done or under way. To be called after each step.
-  void ReviewLeases() { cutter_.Review(publisher_.last_version()); }
+  // Ends leases that are outdated, as far as that is not done or under way. To be called after each step.
+  void ReviewLeases() { cutter_.Review(); }
   // Takes a member's answer in a cut of leases.
   void OnCutBound(NodeId node, const CutBound& bound) {
     if (cutter_.OnBound(node, bound)) RetirePolicies();
@@ -137,8 +128,6 @@ class PolicyControl {
   std::string epoch_failure_;
   std::string joint_failure_;  // why there is no plan with the reconfiguration that waits, while one without is made
   std::string too_few_;        // why no plan is made for this epoch
-  const RouteSource* routes_ = nullptr;
-  bool has_reviewed_rounds_ = false;
 };
 
 }  // namespace banyan

@@ -26,11 +26,10 @@ void PolicyPublisher::Put(Policy policy, std::string reason, const NetworkView& 
   const TransmissionSettings transmission = MakeTransmissionSettings(*overlay_);
   const NodeId source = ChooseSource(policy.members);
   const NetworkView believed = MakeNetworkView(*overlay_);
-  if (routes_ != nullptr) precision_ = routes_->State();
   context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view, believed), std::move(overlay),
-                                 source, MissingLinks(view, believed), precision_});
+                                 source, MissingLinks(view, believed)});
   const LinkBudgets budgets = MakeLinkBudgets(policy, view, overlay_->compression, keys_->Tensors());
-  if (&view != &view_) view_ = view;
+  view_ = view;
   policies_.Add(std::move(policy), std::move(reason), view, transmission, Addresses(), budgets, source);
 }
 
@@ -55,7 +54,6 @@ void PolicyPublisher::Retire(PolicyVersion oldest) {
 
 void PolicyPublisher::Restore(const PolicyRecord& record, const NetworkView& view) {
   view_ = view;
-  precision_ = record.precision;
   policies_.Add(record.policy, record.reason, view, record.transmission, Addresses(),
                 MakeLinkBudgets(record.policy, view, overlay_->compression, keys_->Tensors()), record.source);
 }

@@ -19,7 +19,6 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/rounds/key_table.h"
-#include "scheduler/rounds/route_source.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
@@ -37,12 +36,6 @@ class PolicyPublisher {
   // Puts `policy`, made from `view` because of `reason`, into force. `overlay` is the text of the reconfiguration that
   // asked for it, if one did.
   void Put(Policy policy, std::string reason, const NetworkView& view, std::optional<OverlayText> overlay);
-  // Puts the newest policy into force once more, because of `reason`: rounds are bound to it by other routes.
-  void PutAgain(std::string reason) { Put(*policies_.Current(), std::move(reason), view_, std::nullopt); }
-  // Records the state of these routes with each policy from now on. They outlive this.
-  void UseRoutes(const RouteSource* routes) { routes_ = routes; }
-  // Returns the state that the newest policy was recorded with.
-  const PrecisionState& precision() const { return precision_; }
   // Sends every member its slice of the newest policy.
   void SendNewest();
   // Sends a member that has joined the slices of all policies in force.
@@ -74,8 +67,6 @@ class PolicyPublisher {
   PublishedPolicies policies_;
   PolicyVersion last_version_;
   NetworkView view_;  // that the newest policy was made from
-  const RouteSource* routes_ = nullptr;
-  PrecisionState precision_;
 };
 
 }  // namespace banyan

@@ -46,6 +46,7 @@ PrecisionControl::PrecisionControl(const std::optional<PrecisionFiles>& files, c
 
 void PrecisionControl::Restore(const PrecisionState& state) {
   if (!is_on()) return;
+  recorded_ = state;
   if (state.is_decided) {
     std::set<GuardedSize> allowed;
     for (const GuardedSize& size : CandidateSizes()) {
@@ -152,6 +153,21 @@ void PrecisionControl::Review(const Policy& policy, const NetworkView& view) {
   is_predicting_ = true;
   last_prediction_ = last_prediction_.Next();
   context_->outbox.StartComputation(last_prediction_, std::move(forecast));
+}
+
+void PrecisionControl::AdoptRoutes(JobRounds& rounds) {
+  if (!is_on()) return;
+  PrecisionState state = State();
+  if (state != recorded_) {
+    context_->LogInfo(state.is_vetoed ? "a veto of low-bit rounds holds from the next rounds on"
+                                      : "other precision routes hold from the next rounds on");
+    recorded_ = std::move(state);
+    context_->Persist(PrecisionRecord{recorded_});
+    is_adopted_ = false;
+  }
+  if (is_adopted_ || rounds.cut().has_value()) return;
+  is_adopted_ = true;
+  rounds.AdoptRoutes();
 }
 
 bool PrecisionControl::OnComputation(ComputationFinished& event) {

@@ -72,6 +72,9 @@ class PrecisionControl : public RouteSource {
   }
   // Has rounds predicted anew where the policy, or what it was made from, has changed.
   void Review(const Policy& policy, const NetworkView& view);
+  // Has rounds bound by the routes of now where these have changed, as soon as no leases are being cut. The change is
+  // durable before anybody hears of it, or of the order that made it.
+  void AdoptRoutes(JobRounds& rounds);
   // Takes what the compute pool has finished. Returns whether that was a prediction.
   bool OnComputation(ComputationFinished& event);
   // Carries out what an operator orders, or says why not.
@@ -79,7 +82,8 @@ class PrecisionControl : public RouteSource {
 
   KeyRoutes RouteOf(KeyId key) const override;
   std::vector<int64_t> BordersOf(const std::string& name, const TensorShape& shape) const override;
-  PrecisionState State() const override;
+  // Returns what a restarted scheduler needs to go on with these routes.
+  PrecisionState State() const;
 
   // What `status` has of it; nothing where there is no profile.
   std::optional<PrecisionStatus> Status(const JobRounds& rounds, const NodeReports& reports) const;
@@ -119,6 +123,8 @@ class PrecisionControl : public RouteSource {
   std::map<int64_t, Reports> waiting_;                         // by step
   std::map<std::pair<NodeId, WorkerId>, int64_t> last_steps_;  // that each has reported
   std::map<NodeId, uint32_t> attached_;                        // workers, as nodes have said
+  PrecisionState recorded_;
+  bool is_adopted_ = false;  // not before the first look: an earlier start may have had another binding
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
   EndpointGuard guard_;

@@ -65,33 +65,23 @@ RoundOutcome JobRounds::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   return outcome;
 }
 
-bool JobRounds::HasOtherRoutes() const {
-  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    const RoundLeases::Range leases = ledger_.leases().Of(key);
-    if (leases.empty()) continue;
-    const RoundLeases::Lease& last = std::prev(leases.end())->second;
-    if (last.route != RouteOf(key, last.last)) return true;
-  }
-  return false;
+void JobRounds::AdoptRoutes() {
+  BANYAN_CHECK(!cut_.has_value() && routes_ != nullptr);
+  ++adoptions_;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) adopted_[key] = routes_->RouteOf(key);
 }
 
-bool JobRounds::HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but) const {
-  const RoundLeases::Range leases = ledger_.leases().Of(key);
-  return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
-    const RoundLeases::Lease& lease = entry.second;
-    return lease.policy < policy && lease.last >= from && lease.route != but;
-  });
-}
-
-bool JobRounds::IsWorthCutting(PolicyVersion policy) const {
-  if (OldestPolicy() >= policy) return false;
+bool JobRounds::IsWorthCutting() const {
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    // Members ask one round ahead, and what they hold is closed a round later.
-    const Round soon(AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
-    if (HasBelow(key, policy, soon)) return true;
     // Another route is wanted as soon as can be.
     const Round next = AfterClosed(key).Next();
-    if (HasBelow(key, policy, next, RouteOf(key, next))) return true;
+    const RoundLeases::Range leases = ledger_.leases().Of(key);
+    const bool has_other_route = std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
+      return entry.second.last >= next && entry.second.route != RouteOf(key, next);
+    });
+    // Members ask one round ahead, and what they hold is closed a round later.
+    const Round soon(next.value() + 2 * rounds_in_flight_ + 1);
+    if (has_other_route || ledger_.HasOutdated(key, soon, policy_, RouteOf(key, soon))) return true;
   }
   return false;
 }
@@ -101,28 +91,22 @@ CutRecord JobRounds::PlanCut(const std::map<KeyId, Round>& begun) const {
   CutRecord cut = {*cut_, {}};
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
     const auto of_key = begun.find(key);
-    // What is closed was begun by all.
-    const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, AfterClosed(key));
-    if (!HasBelow(key, cut.policy, from)) continue;
+    // What is closed was begun by all. Round 0 has a lease of its own, and stays where it is.
+    const Round from = std::max({Round(1), of_key == begun.end() ? Round(0) : of_key->second, AfterClosed(key)});
     const KeyRoutes route = RouteOf(key, from);
+    if (!ledger_.HasOutdated(key, from, cut.policy, route)) continue;
     cut.rounds.push_back({key, from, route, ChunkOf(key, cut.policy, route)});
   }
   return cut;
 }
 
 std::vector<PolicyAnswer::Binding> JobRounds::FinishCut(const CutRecord& cut) {
-  const PolicyVersion policy = *std::exchange(cut_, std::nullopt);
-  std::vector<KeyId> keys;
-  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
-    if (HasBelow(key, policy, Round(0))) keys.push_back(key);
-  }
+  BANYAN_CHECK(std::exchange(cut_, std::nullopt).has_value());
   for (const CutRecord::Entry& entry : cut.rounds) {
     BANYAN_CHECK(ledger_.Cut(entry.key, entry.round, cut.policy, entry.route, entry.chunk_max_elements));
   }
   std::vector<PolicyAnswer::Binding> leases;
-  for (const KeyId key : keys) {
-    for (const BoundRounds& lease : ledger_.OpenBindingsOf(key)) leases.push_back(lease.ToAnswer());
-  }
+  for (const BoundRounds& lease : ledger_.OpenBindings()) leases.push_back(lease.ToAnswer());
   // Equal leases of consecutive keys follow each other, so that they travel as one.
   std::stable_sort(leases.begin(), leases.end(), [](const PolicyAnswer::Binding& a, const PolicyAnswer::Binding& b) {
     return a.first_round != b.first_round ? a.first_round < b.first_round : a.last_round < b.last_round;
@@ -227,7 +211,10 @@ void JobRounds::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   std::optional<BoundRounds> binding = ledger_.Find(entry.key, entry.round);
   if (!binding.has_value() && has_departed_) return Park(node, entry, outcome);
   // All members hear of it when the cut is over.
-  if (binding.has_value() && cut_.has_value() && binding->policy < *cut_) return;
+  if (cut_.has_value() && binding.has_value()) {
+    const RoundLeases::Lease& lease = ledger_.leases().Find(entry.key, entry.round)->second;
+    if (lease.IsOutdated(*cut_, RouteOf(entry.key, entry.round))) return;
+  }
   if (!binding.has_value()) {
     binding = Bind(entry.key, entry.round);
     outcome.new_bindings.push_back(*binding);
@@ -243,6 +230,7 @@ BoundRounds JobRounds::Bind(KeyId key, Round round) {
     if (start.second > round) last = std::min(last, start.second.value() - 1);
   }
   const KeyRoutes route = RouteOf(key, round);
+  if (routes_ != nullptr && round > Round(0)) adopted_.emplace(key, route);
   const BoundRounds bound = {key, round, Round(last), policy_, Attempt(0), ChunkOf(key, policy_, route), route};
   BANYAN_CHECK(ledger_.Bind(bound));
   return bound;

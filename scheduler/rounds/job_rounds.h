@@ -4,9 +4,9 @@
 // by the core.
 //
 // Invariants:
-// - In an epoch a round is bound once, to one policy, for all members. A cut binds rounds to a later one that no member
-//   has begun, nor will begin before it hears of it.
-// - While a cut is under way nobody hears what earlier policies govern. When it is over all do.
+// - In an epoch a round is bound once, to one policy and route, for all members. A cut binds those anew, to a later
+//   policy or another route, that no member has begun, nor will begin before it hears of it.
+// - While a cut is under way nobody hears of leases that it may move. When it is over all hear of all.
 // - While it is frozen nothing is bound, answered or closed: requests wait, and what members hold they report anew.
 // - A round is closed when every member has reported it. What members hold of it is compared meanwhile, in runs of
 //   keys. Who differs from most is an outlier, and where there is no majority the job ends; perhaps after the round was
@@ -71,8 +71,18 @@ class JobRounds {
   // Takes the names of nodes that were added to the overlay.
   void SetNodeNames(std::vector<std::string> names) { node_names_ = std::move(names); }
 
-  // Binds rounds to routes of this source from now on; plain ones before. It outlives this.
+  // What rounds are bound by from now on.
+  struct Rule {
+    PolicyVersion policy;
+    uint64_t routes = 0;  // rises with each AdoptRoutes
+    friend bool operator==(const Rule&, const Rule&) = default;
+  };
+  Rule rule() const { return {policy_, adoptions_}; }
+
+  // Takes routes from this source from now on; plain ones before. It outlives this.
   void UseRoutes(const RouteSource* routes) { routes_ = routes; }
+  // Binds rounds by the routes that the source has now, until this is called again. REQUIRES: no cut is under way.
+  void AdoptRoutes();
   // Returns how many rounds of the key, after round 0, have closed by each route since the start of the scheduler.
   ClosedByRoute ClosedOf(KeyId key) const {
     return key.value() < closed_with_.size() ? closed_with_[key.value()] : ClosedByRoute();
@@ -97,19 +107,16 @@ class JobRounds {
   // asked for meanwhile.
   RoundOutcome Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members);
 
-  // Returns whether the last rounds bound, of any key, have other routes than they would be bound with now.
-  bool HasOtherRoutes() const;
-  // Returns whether policies before `policy` govern rounds so far ahead that they are worth a cut.
-  bool IsWorthCutting(PolicyVersion policy) const;
-  // Begins to cut the leases under policies before `policy`, in place of a cut that is under way.
-  void BeginCut(PolicyVersion policy) { cut_ = policy; }
-  // The policy for which a cut is under way.
+  // Returns whether rounds are bound by a former rule so far ahead that they are worth a cut.
+  bool IsWorthCutting() const;
+  // Begins to cut the leases that a former rule has made, in place of a cut that is under way.
+  void BeginCut() { cut_ = policy_; }
+  // The policy of the rule for which a cut is under way.
   const std::optional<PolicyVersion>& cut() const { return cut_; }
   // Says which leases the cut moves where no member has begun the rounds of a key from `begun` on, by key. Keys that
   // are not in it have not begun. REQUIRES: a cut is under way.
   CutRecord PlanCut(const std::map<KeyId, Round>& begun) const;
-  // Carries that out. Returns all leases of the keys that the cut was about: members are to hear of them. Without an
-  // entry the leases stay as they are.
+  // Carries that out. Returns all leases: members have forgotten most. Without an entry the leases stay as they are.
   std::vector<PolicyAnswer::Binding> FinishCut(const CutRecord& cut);
   // Says which rounds are closed although an earlier round of their key is not. A plan has no room for these: whoever
   // is new takes no part in them, and has to be told.
@@ -165,8 +172,6 @@ class JobRounds {
   void ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
   // Binds the round, and those after it for as long as a lease is or up to the next bound one. Round 0 is bound singly.
   BoundRounds Bind(KeyId key, Round round);
-  // Returns whether policies before `policy` govern rounds of the key from `from` on; with another route than `but`.
-  bool HasBelow(KeyId key, PolicyVersion policy, Round from, std::optional<KeyRoutes> but = std::nullopt) const;
   // Takes the report of one key's round. Returns whether the round is open, or was until now.
   bool ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome);
   std::string Describe(const ResultDigests::Difference& difference) const;
@@ -175,9 +180,11 @@ class JobRounds {
   void Unpark(KeyId key, RoundOutcome& outcome);
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
-  // Sums go low-bit alone, and round 0 is none.
+  // Returns the routes that rounds of the key are bound by. Sums go low-bit alone, and round 0 is none.
   KeyRoutes RouteOf(KeyId key, Round round) const {
-    return routes_ == nullptr || round == Round(0) ? PrecisionRoute::kPlain : routes_->RouteOf(key);
+    if (routes_ == nullptr || round == Round(0)) return PrecisionRoute::kPlain;
+    const auto adopted = adopted_.find(key);
+    return adopted == adopted_.end() ? routes_->RouteOf(key) : adopted->second;
   }
   // Returns the largest chunk of rounds with these routes under the policy; 0 for that of the policy.
   int64_t ChunkOf(KeyId key, PolicyVersion policy, KeyRoutes route) const;
@@ -206,6 +213,8 @@ class JobRounds {
   std::set<ParkedId> parked_;
   std::set<NodeId> forgotten_;  // requests of them have found no room there
   const RouteSource* routes_ = nullptr;
+  uint64_t adoptions_ = 0;
+  std::map<KeyId, KeyRoutes> adopted_;          // of keys that have had a round since, or were there
   std::vector<ClosedByRoute> closed_with_;      // by KeyId
   std::map<PolicyVersion, int64_t> chunks_of_;  // the largest chunk of policies that rounds are, or may be, bound to
 };

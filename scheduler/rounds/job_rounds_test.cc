@@ -26,7 +26,6 @@ class TwoSlices : public RouteSource {
   std::vector<int64_t> BordersOf(const std::string& /*name*/, const TensorShape& /*shape*/) const override {
     return {4};
   }
-  PrecisionState State() const override { return {}; }
 
   PrecisionRoute second = PrecisionRoute::kLowBit;
 };
@@ -85,6 +84,7 @@ TEST_F(JobRoundsTest, RoundsThatAreLowBitThroughoutHaveLargerChunks) {
   EXPECT_EQ(chunk_of(0), 0) << "no sum";
   EXPECT_EQ(chunk_of(1), LowBitChunk(100'000, 1000));
   slices.second = PrecisionRoute::kFallback;
+  job_rounds_.AdoptRoutes();
   EXPECT_EQ(chunk_of(2), 0) << "floats among them";
 }
 
@@ -98,7 +98,9 @@ TEST_F(JobRoundsTest, ACutToLowBitRoundsHasTheirChunks) {
   job_rounds_.Request(Timestamp(), NodeId(1), PolicyRequest{{{sliced, Round(1)}}});
   slices.second = PrecisionRoute::kLowBit;
   job_rounds_.UsePolicy(PolicyVersion(5), 2, 1000);
-  job_rounds_.BeginCut(PolicyVersion(5));
+  job_rounds_.AdoptRoutes();
+  EXPECT_TRUE(job_rounds_.IsWorthCutting());
+  job_rounds_.BeginCut();
   const CutRecord cut = job_rounds_.PlanCut({{sliced, Round(1)}});
   EXPECT_THAT(cut.rounds,
               ElementsAre(CutRecord::Entry{sliced, Round(1), slices.RouteOf(sliced), LowBitChunk(100'000, 1000)}));

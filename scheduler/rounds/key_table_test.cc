@@ -87,7 +87,6 @@ class FixedSlices : public RouteSource {
   std::vector<int64_t> BordersOf(const std::string& /*name*/, const TensorShape& shape) const override {
     return {1, shape.elements - 1};
   }
-  PrecisionState State() const override { return {}; }
 };
 
 TEST(KeyTableTest, KeysKeepTheSlicesThatTheyWereGiven) {

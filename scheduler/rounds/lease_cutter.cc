@@ -13,42 +13,44 @@
 
 namespace banyan {
 
-void LeaseCutter::Review(PolicyVersion newest) {
-  if (rounds_->is_frozen() || newest <= settled_) return;
+void LeaseCutter::Review() {
+  const JobRounds::Rule now = rounds_->rule();
+  if (rounds_->is_frozen() || now == settled_) return;
   if (rounds_->has_departed()) {
     if (rounds_->cut().has_value()) Finish(CutRecord{*rounds_->cut(), {}});
     return;
   }
-  if (rounds_->cut() == newest) return;
-  if (rounds_->IsWorthCutting(newest)) return Begin(newest);
-  settled_ = newest;
+  if (rounds_->cut().has_value() && now == rule_) return;
+  if (rounds_->IsWorthCutting()) return Begin();
+  settled_ = now;
 }
 
-void LeaseCutter::Begin(PolicyVersion policy) {
-  rounds_->BeginCut(policy);
+void LeaseCutter::Begin() {
+  rounds_->BeginCut();
+  rule_ = rounds_->rule();
+  cut_ = cut_.Next();
   began_at_ = context_->now;
   begun_.clear();
   awaited_.clear();
   for (const NodeId node : members_->table().Members()) awaited_.insert(node);
-  members_->Broadcast(CutSought{job_->term(), job_->epoch(), policy});
+  members_->Broadcast(Sought());
 }
 
 void LeaseCutter::OnRejoined(NodeId node) {
-  if (!rounds_->cut().has_value() || awaited_.count(node) == 0) return;
-  members_->SendTo(node, CutSought{job_->term(), job_->epoch(), *rounds_->cut()});
+  if (rounds_->cut().has_value() && awaited_.contains(node)) members_->SendTo(node, Sought());
 }
 
 bool LeaseCutter::OnBound(NodeId node, const CutBound& bound) {
   // Whatever is of the past has been answered for by an epoch or another cut.
-  const bool is_current = rounds_->cut() == bound.policy && bound.epoch == job_->epoch();
-  if (!is_current || awaited_.erase(node) == 0) return false;
+  const CutSought asked = {bound.term, bound.epoch, bound.cut};
+  if (!rounds_->cut().has_value() || asked != Sought() || awaited_.erase(node) == 0) return false;
   for (const CutBound::Entry& entry : bound.rounds) {
     Round& begun = begun_[entry.key];
     begun = std::max(begun, entry.round);
   }
   if (!awaited_.empty()) return false;
   const CutRecord cut = rounds_->PlanCut(begun_);
-  settled_ = cut.policy;
+  settled_ = rule_;
   Finish(cut);
   context_->LogInfo(absl::StrCat("policy ", cut.policy.value(), " governs the next rounds of ",
                                  CountOf(cut.rounds.size(), "key"), " after ",

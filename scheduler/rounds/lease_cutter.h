@@ -1,13 +1,15 @@
-// Ends leases early when there is a new policy, so that it governs soon although leases are long. A cut:
+// Ends leases early when rounds are bound by another policy or other routes, so that these govern soon although leases
+// are long. A cut:
 //   1. All members are asked (CutSought). Each says which round of each key it has not begun (CutBound), and does not
 //      begin it until it hears anew what governs it.
 //   2. When all have answered, the first round that nobody has begun is durable (CutRecord), and then told to all
-//      (PolicyAnswer): from it on the new policy governs what was leased under earlier ones.
+//      (PolicyAnswer): from it on the new policy and routes govern what was leased under others.
 // A change of membership drops a cut that is under way, since it binds all rounds anew; so does a newer policy, which
-// has its own. After a restart of the scheduler the cut is sought again. Thread-compatible; owned by the core.
+// has its own. Other routes wait until a cut is over. After a restart of the scheduler the cut is sought again.
+// Thread-compatible; owned by the core.
 //
 // Invariants:
-// - A round is bound anew only when each member has promised in this epoch, for this policy, not to begin it.
+// - A round is bound anew only when each member has promised in this epoch, for this cut, not to begin it.
 // - When a member leaves the leases stay as they are, and all hear of them: its last rounds end as they began.
 // - It waits for members alone: whoever is silent falls out, and ends it.
 // - Leases that end soon are left alone, since rounds may have to wait for a cut.
@@ -33,9 +35,9 @@ class LeaseCutter {
   LeaseCutter(const JobState* job, JobMembers* members, JobRounds* rounds, SchedulerContext* context)
       : job_(job), members_(members), rounds_(rounds), context_(context) {}
 
-  // Begins a cut if leases under policies before `newest` have not been cut for it, or ends one in vain. To be called
-  // after whatever happens. REQUIRES: the job runs, and all members were sent the policy.
-  void Review(PolicyVersion newest);
+  // Begins a cut if leases have not been cut for what rounds are bound by now, or ends one in vain. To be called after
+  // whatever happens. REQUIRES: the job runs, and all members were sent the policy.
+  void Review();
   // Takes a member's answer. Returns whether that ended the cut.
   bool OnBound(NodeId node, const CutBound& bound);
   // Asks a member again that has joined again.
@@ -45,15 +47,18 @@ class LeaseCutter {
   std::string WaitsFor() const;
 
  private:
-  void Begin(PolicyVersion policy);
+  void Begin();
+  CutSought Sought() const { return {job_->term(), job_->epoch(), cut_}; }
   void Finish(const CutRecord& cut);
 
   const JobState* job_;
   JobMembers* members_;
   JobRounds* rounds_;
   SchedulerContext* context_;
-  PolicyVersion settled_;         // no lease under an earlier policy is to be cut any more
-  Timestamp began_at_;            // the cut under way
+  JobRounds::Rule settled_;  // no lease is to be cut for it any more
+  CutId cut_;                // the last one
+  JobRounds::Rule rule_;     // for which it was sought
+  Timestamp began_at_;
   std::set<NodeId> awaited_;      // its answers
   std::map<KeyId, Round> begun_;  // of the others: the first round that none of them has begun
 };

@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/route_source.h"
 #include "scheduler/testing/mesh_job.h"
 
 namespace banyan {
@@ -33,17 +34,24 @@ class LeaseCutterTest : public testing::Test {
   // The policy comes into use.
   void Use(PolicyVersion policy) {
     rounds_.UsePolicy(policy, 2);
-    cutter_.Review(policy);
+    cutter_.Review();
   }
-  bool Answer(NodeId node, uint64_t begun, PolicyVersion policy = kNew) {
-    return cutter_.OnBound(node, {mesh_.job.epoch(), policy, {{kKey, Round(begun)}}});
+  bool Answer(NodeId node, uint64_t begun, CutId cut = CutId(1)) {
+    return cutter_.OnBound(node, {mesh_.job.term(), mesh_.job.epoch(), cut, {{kKey, Round(begun)}}});
   }
-  CutSought Sought(PolicyVersion policy = kNew) const { return {mesh_.job.term(), mesh_.job.epoch(), policy}; }
+  CutSought Sought(CutId cut = CutId(1)) const { return {mesh_.job.term(), mesh_.job.epoch(), cut}; }
   static PolicyAnswer::Binding Lease(uint64_t first, uint64_t last, PolicyVersion policy) {
     return {kKey, Round(first), Round(last), policy, Attempt(0)};
   }
 
+  struct OneRoute : RouteSource {
+    KeyRoutes RouteOf(KeyId) const override { return route; }
+    std::vector<int64_t> BordersOf(const std::string&, const TensorShape&) const override { return {}; }
+    PrecisionRoute route = PrecisionRoute::kPlain;
+  };
+
   MeshJob mesh_{2};
+  OneRoute routes_;
   KeyTable keys_;
   JobRounds rounds_;
   LeaseCutter cutter_{&mesh_.job, &mesh_.members, &rounds_, &mesh_.context};
@@ -65,7 +73,7 @@ TEST_F(LeaseCutterTest, CutsBehindTheLastRoundThatAnybodyHasBegun) {
     EXPECT_THAT(told[0].bindings, ElementsAre(Lease(1, 6, kOld), Lease(7, LeasePacer::kFirstLease, kNew)));
   }
   EXPECT_EQ(cutter_.WaitsFor(), "");
-  cutter_.Review(kNew);
+  cutter_.Review();
   EXPECT_THAT(mesh_.Sent<CutSought>(1), SizeIs(1)) << "it is settled";
 }
 
@@ -99,8 +107,9 @@ TEST_F(LeaseCutterTest, NothingIsCutThatHasAllBegunButAllHearOfIt) {
 
 TEST_F(LeaseCutterTest, AnswersOfThePastCountForNothing) {
   Use(kNew);
-  EXPECT_FALSE(Answer(kA, 4, PolicyVersion(3)));
-  EXPECT_FALSE(cutter_.OnBound(kA, {mesh_.job.epoch().Next(), kNew, {}}));
+  EXPECT_FALSE(Answer(kA, 4, CutId(2)));
+  EXPECT_FALSE(cutter_.OnBound(kA, {mesh_.job.term(), mesh_.job.epoch().Next(), CutId(1), {}}));
+  EXPECT_FALSE(cutter_.OnBound(kA, {mesh_.job.term().Next(), mesh_.job.epoch(), CutId(1), {}}));
   EXPECT_FALSE(Answer(kB, 4));
   EXPECT_FALSE(Answer(kB, 9)) << "said twice";
   EXPECT_TRUE(Answer(kA, 2));
@@ -112,10 +121,33 @@ TEST_F(LeaseCutterTest, ANewerPolicyHasACutOfItsOwn) {
   Use(kNew);
   Answer(kA, 4);
   Use(PolicyVersion(3));
-  EXPECT_THAT(mesh_.Sent<CutSought>(1), ElementsAre(Sought(), Sought(PolicyVersion(3))));
+  EXPECT_THAT(mesh_.Sent<CutSought>(1), ElementsAre(Sought(), Sought(CutId(2))));
   EXPECT_FALSE(Answer(kB, 4));
-  EXPECT_FALSE(Answer(kB, 5, PolicyVersion(3))) << "n1 has promised nothing for it";
-  EXPECT_TRUE(Answer(kA, 4, PolicyVersion(3)));
+  EXPECT_FALSE(Answer(kB, 5, CutId(2))) << "n1 has promised nothing for it";
+  EXPECT_TRUE(Answer(kA, 4, CutId(2)));
+}
+
+TEST_F(LeaseCutterTest, OtherRoutesHaveACutWithoutAnotherPolicy) {
+  rounds_.UseRoutes(&routes_);
+  rounds_.AdoptRoutes();
+  cutter_.Review();
+  EXPECT_THAT(mesh_.Sent<CutSought>(1), IsEmpty()) << "the same as before";
+  routes_.route = PrecisionRoute::kLowBit;
+  rounds_.AdoptRoutes();
+  cutter_.Review();
+  EXPECT_THAT(mesh_.Sent<CutSought>(1), ElementsAre(Sought()));
+  EXPECT_THAT(Ask(2, 3).answers, IsEmpty());
+  routes_.route = PrecisionRoute::kFallback;
+  const RoundOutcome beyond = Ask(2, LeasePacer::kFirstLease + 1);
+  ASSERT_THAT(beyond.answers, SizeIs(1));
+  EXPECT_EQ(beyond.answers[0].bindings[0].route, KeyRoutes(PrecisionRoute::kLowBit)) << "as was adopted";
+  Answer(kA, 4);
+  EXPECT_TRUE(Answer(kB, 7));
+  EXPECT_EQ(std::get<CutRecord>(mesh_.Records().back()),
+            (CutRecord{kOld, {{kKey, Round(7), PrecisionRoute::kLowBit}}}));
+  rounds_.AdoptRoutes();
+  cutter_.Review();
+  EXPECT_THAT(mesh_.Sent<CutSought>(1), ElementsAre(Sought(), Sought(CutId(2))));
 }
 
 TEST_F(LeaseCutterTest, WhoJoinsAgainIsAskedAgainUnlessItHasAnswered) {
@@ -133,11 +165,11 @@ TEST_F(LeaseCutterTest, AChangeOfMembershipDropsIt) {
   Use(kNew);
   Answer(kA, 4);
   rounds_.Freeze();
-  cutter_.Review(kNew);
+  cutter_.Review();
   EXPECT_FALSE(Answer(kB, 4));
   EXPECT_FALSE(std::holds_alternative<CutRecord>(mesh_.Records().back()));
   rounds_.Rebind(Timestamp(), {mesh_.job.epoch(), PolicyVersion(3), {}, {}}, {kA, kB});
-  cutter_.Review(PolicyVersion(3));
+  cutter_.Review();
   EXPECT_THAT(mesh_.Sent<CutSought>(1), SizeIs(1)) << "no earlier policy governs anything";
 }
 
@@ -145,12 +177,12 @@ TEST_F(LeaseCutterTest, ADepartureLeavesTheLeasesAsTheyAreAndTellsThem) {
   Use(kNew);
   Answer(kA, 4);
   rounds_.SetDeparted();
-  cutter_.Review(kNew);
+  cutter_.Review();
   EXPECT_FALSE(Answer(kB, 4));
   EXPECT_FALSE(std::holds_alternative<CutRecord>(mesh_.Records().back()));
   ASSERT_THAT(mesh_.Sent<PolicyAnswer>(1), SizeIs(1));
   EXPECT_THAT(mesh_.Sent<PolicyAnswer>(1)[0].bindings, ElementsAre(Lease(1, LeasePacer::kFirstLease, kOld)));
-  cutter_.Review(kNew);
+  cutter_.Review();
   EXPECT_THAT(mesh_.Sent<CutSought>(1), SizeIs(1)) << "not in this epoch";
 }
 

@@ -1,5 +1,4 @@
-// Where the precision routes of rounds come from, for those who bind rounds and who publish policies, and how low-bit
-// rounds are cut into chunks.
+// Where the precision routes of rounds come from, and how low-bit rounds are cut into chunks.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUTE_SOURCE_H_
 
@@ -12,7 +11,6 @@
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "proto/precision/key_routes.h"
-#include "scheduler/state/policy_record.h"
 
 namespace banyan {
 
@@ -23,8 +21,6 @@ class RouteSource {
   virtual KeyRoutes RouteOf(KeyId key) const = 0;
   // Returns the first elements of the slices after the first that a new key gets; none where it is one.
   virtual std::vector<int64_t> BordersOf(const std::string& name, const TensorShape& shape) const = 0;
-  // Returns what a restarted scheduler needs to go on with these routes.
-  virtual PrecisionState State() const = 0;
 };
 
 // Returns the largest chunk of a low-bit round of a tensor of so many elements, where floats go in chunks of

@@ -1,4 +1,5 @@
-// The record of a policy that was put into force. Part of state_record.h, which is what others use. Plain values.
+// The record of a policy that was put into force, and what is recorded of precision routes. Part of state_record.h, which
+// is what others use. Plain values.
 #ifndef BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 #define BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 
@@ -21,13 +22,13 @@ struct OverlayText {
   friend bool operator==(const OverlayText&, const OverlayText&) = default;
 };
 
-// What of the decisions on precision routes outlives a scheduler.
 struct GuardedSize {
   int64_t elements = 0;
   int64_t element_bytes = 4;  // on their way in full precision
   friend auto operator<=>(const GuardedSize&, const GuardedSize&) = default;
 };
 
+// The decisions on precision routes by which rounds are bound from now on.
 struct PrecisionState {
   bool is_decided = false;            // the warm-up is over
   std::vector<std::string> admitted;  // scopes, in rising order
@@ -50,7 +51,6 @@ struct PolicyRecord {
   NodeId source;                       // whose values a kBroadcast round takes
   // The links of the overlay that the policy was made without: from and to.
   std::vector<std::pair<NodeId, NodeId>> left_out;
-  PrecisionState precision;  // by which rounds are bound to it
   friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 

@@ -46,6 +46,11 @@ class Replay {
     return absl::OkStatus();
   }
 
+  absl::Status operator()(PrecisionRecord record) {
+    state_.precision = std::move(record.state);
+    return absl::OkStatus();
+  }
+
   absl::Status operator()(const BindingsRecord& record) {
     for (const BoundRounds& binding : record.bindings) {
       if (!HasKey(binding.key) || !HasPolicy(binding.policy) || !Book(&RoundLedger::Bind, binding)) {
@@ -92,6 +97,7 @@ class Replay {
     state_.policies.clear();
     state_.overlay.reset();
     state_.keys.clear();
+    state_.precision = {};
     if (rounds_ != nullptr) *rounds_ = RoundLedger();
     state_.next_barrier = 0;
     state_.members.clear();
@@ -271,6 +277,7 @@ std::string MakeSnapshot(RecoveredState state) {
   for (const auto& [node, record] : state.nodes) add(record);
   if (!state.keys.empty()) add(KeysRecord{KeyId(1), std::move(state.keys)});
   for (const PolicyRecord& record : state.policies) add(record);
+  if (state.precision != PrecisionState()) add(PrecisionRecord{std::move(state.precision)});
   const std::vector<BoundRounds> open = state.rounds.OpenBindings();
   for (size_t first = 0; first < open.size(); first += kMostBindingsOfARecord) {
     const size_t end = std::min(first + kMostBindingsOfARecord, open.size());

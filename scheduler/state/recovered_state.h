@@ -31,6 +31,7 @@ struct RecoveredState {
   std::vector<PolicyRecord> policies;  // by rising version, without overlay; RetirePolicies leaves those in force
   std::optional<OverlayText> overlay;  // of its last reconfiguration
   std::vector<KeyRecord> keys;
+  PrecisionState precision;  // by which rounds are bound
   RoundLedger rounds;
   uint64_t next_barrier = 0;
   std::vector<EpochMember> members;  // of last_epoch, in rising order

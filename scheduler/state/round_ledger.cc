@@ -19,9 +19,17 @@ bool RoundLedger::Bind(const BoundRounds& rounds) {
                      {rounds.last_round, rounds.policy, rounds.attempt, rounds.chunk_max_elements, rounds.route});
 }
 
+bool RoundLedger::HasOutdated(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) const {
+  const RoundLeases::Range leases = leases_.Of(key);
+  return std::any_of(leases.begin(), leases.end(), [&](const auto& entry) {
+    return entry.second.last >= from && entry.second.IsOutdated(policy, route);
+  });
+}
+
 bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route, int64_t chunk_max_elements) {
   if (from < AfterClosed(key)) return false;
-  const auto rest = leases_.TakeBelow(key, from, policy);
+  const auto rest =
+      leases_.TakeFrom(key, from, [&](const RoundLeases::Lease& lease) { return lease.IsOutdated(policy, route); });
   for (const auto& [first, lease] : rest) {
     leases_.Add(key, first, {lease.last, policy, lease.attempt, chunk_max_elements, route});
   }

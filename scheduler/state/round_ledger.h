@@ -23,8 +23,10 @@ class RoundLedger {
  public:
   // Adds a lease. False when it overlaps another one or all its rounds are closed.
   bool Bind(const BoundRounds& rounds);
-  // Gives what earlier policies govern of the key from round `from` on to `policy` and `route`, in chunks of so many
-  // elements; 0: of those of the policy. False when that is nothing, or a round of it is closed.
+  // Returns whether a lease with rounds of the key from `from` on is outdated where these are `policy` and `route`.
+  bool HasOutdated(KeyId key, Round from, PolicyVersion policy, KeyRoutes route) const;
+  // Gives these rounds to `policy` and `route`, in chunks of so many elements; 0: of those of the policy. False when
+  // there is none, or one is closed.
   bool Cut(KeyId key, Round from, PolicyVersion policy, KeyRoutes route = {}, int64_t chunk_max_elements = 0);
   // Closes a round. False when no lease has it open.
   bool Close(KeyId key, Round round);

@@ -161,7 +161,6 @@ void Fields(Visitor& v, PolicyRecord& m) {
     within(1, "from", link.first);
     within(2, "to", link.second);
   });
-  v(21, "precision", UnlessDefault(m.precision));
   v.Check([&policy](FieldReader& fields) {
     fields.Expect(!std::isnan(policy.rate_bps) && !std::isnan(policy.bound_bps), "rate_bps", "a number", "none");
     policy.round_time = std::max(absl::ZeroDuration(), policy.round_time);
@@ -304,6 +303,11 @@ void Fields(Visitor& v, OverlayRecord& m) {
 }
 
 template <typename Visitor>
+void Fields(Visitor& v, PrecisionRecord& m) {
+  Fields(v, m.state);
+}
+
+template <typename Visitor>
 void Fields(Visitor& v, LeaveRecord& m) {
   v(1, "node", m.node);
   v(2, "is_asked_for", m.is_asked_for);
@@ -373,7 +377,8 @@ constexpr std::array<MessageKind, std::variant_size_v<StateRecord>> kKinds = {{{
                                                                                {14, "cut"},
                                                                                {15, "left"},
                                                                                {16, "settings"},
-                                                                               {17, "overlay"}}};
+                                                                               {17, "overlay"},
+                                                                               {18, "precision"}}};
 
 // Many more entries than a record of this scheduler has: one for each key, for each request that waited, or for each
 // lease of a part of a snapshot. What is none takes no more memory.

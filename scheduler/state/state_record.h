@@ -73,8 +73,13 @@ struct BindingsRecord {
   friend bool operator==(const BindingsRecord&, const BindingsRecord&) = default;
 };
 
-// Leases under policies before this one end before these rounds, and what was left of them goes to it. No member has
-// begun any of that.
+struct PrecisionRecord {
+  PrecisionState state;
+  friend bool operator==(const PrecisionRecord&, const PrecisionRecord&) = default;
+};
+
+// Leases of these keys under earlier policies or other routes end before these rounds, and what was left of them goes
+// to this policy and these routes. No member has begun any of that.
 struct CutRecord {
   struct Entry {
     KeyId key;
@@ -207,7 +212,7 @@ struct SummaryRecord {
 
 using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
                                  BarrierRecord, EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord,
-                                 CutRecord, LeaveRecord, SettingsRecord, OverlayRecord>;
+                                 CutRecord, LeaveRecord, SettingsRecord, OverlayRecord, PrecisionRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS

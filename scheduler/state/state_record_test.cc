@@ -42,7 +42,7 @@ TEST(StateRecordTest, RefusesWhatIsNoRecord) {
   EXPECT_EQ(DecodeStateRecord("").status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(DecodeStateRecord("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
   // A field that a later version might have.
-  EXPECT_EQ(DecodeStateRecord(std::string("\x92\x01\x00", 3)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeStateRecord(std::string("\x9a\x01\x00", 3)).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(StateRecordTest, ACutOfAllKeysHasTheSizeOfOneOfOne) {
@@ -123,19 +123,19 @@ TEST(StateRecordTest, RefusesSlicesThatDoNotRiseWithinTheirKeyOrAreTooMany) {
 }
 
 TEST(StateRecordTest, ReadsWhatTheGuardRefusedBeforeItKnewTheWidthOfElements) {
-  int policies = 0;
+  int records = 0;
   for (const StateRecord& record : StateRecordSamples()) {
     state::StateRecord message;
     ASSERT_TRUE(message.ParseFromString(EncodeStateRecord(record)));
-    if (!message.has_policy()) continue;
-    message.mutable_policy()->mutable_precision()->clear_guarded_bytes();
+    if (message.precision().guarded_bytes_size() == 0) continue;
+    message.mutable_precision()->clear_guarded_bytes();
     const absl::StatusOr<StateRecord> decoded = DecodeStateRecord(message.SerializeAsString());
     ASSERT_TRUE(decoded.ok()) << decoded.status();
     const std::vector<GuardedSize> expected = {{100, 4}, {2000, 4}};
-    EXPECT_EQ(std::get<PolicyRecord>(*decoded).precision.guarded, expected);
-    ++policies;
+    EXPECT_EQ(std::get<PrecisionRecord>(*decoded).state.guarded, expected);
+    ++records;
   }
-  EXPECT_EQ(policies, 1);
+  EXPECT_EQ(records, 1);
 }
 
 TEST(StateRecordTest, RefusesAPlanOfNothing) {

@@ -11,8 +11,10 @@ BoundLeases::Bound Under(uint64_t policy) { return {PolicyVersion(policy), Attem
 // Returns the round of the conflict; 0 without one.
 uint64_t Bind(BoundLeases& leases, uint64_t first, uint64_t last, uint64_t policy, Term term = kTerm,
               Round promised = Round(1)) {
-  const auto conflict = leases.Bind(Round(first), Round(last), Under(policy), term,
-                                    [promised](Round moved) { return moved >= promised; });
+  // Each policy has a cut of its own.
+  const auto conflict = leases.Bind(Round(first), Round(last), Under(policy), term, [&](Round moved) {
+    return moved >= promised ? BoundLeases::Cut(kTerm, policy) : BoundLeases::Cut();
+  });
   return conflict.has_value() ? conflict->round.value() : 0;
 }
 

@@ -38,7 +38,7 @@ void PolicyChecker::OnDelivered(const SentMessage& sent) {
   if (const auto* closed = std::get_if<RoundsClosed>(&sent.message)) {
     for (const RoundsClosed::Entry& entry : closed->entries) TakeHeld(sent.from, entry);
   } else if (const auto* bound = std::get_if<CutBound>(&sent.message)) {
-    std::map<KeyId, Round>& promised = promises_[{bound->epoch, bound->policy}][sent.from];
+    std::map<KeyId, Round>& promised = promises_[bound->epoch][{bound->term, bound->cut}][sent.from];
     for (const CutBound::Entry& entry : bound->rounds) promised[entry.key] = entry.round;
   } else if (const auto* report = std::get_if<EpochReport>(&sent.message)) {
     std::map<KeyRun, Round>& runs = reports_[{report->epoch, sent.from}];
@@ -77,9 +77,9 @@ void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy
 
 void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now) {
   epoch_ = std::max(epoch_, epoch);
-  const std::optional<BoundLeases::Conflict> conflict =
-      bound_[{epoch, now.key}].Bind(now.first_round, now.last_round, {now.policy, now.attempt}, term, [&](Round first) {
-        return IsPromised(epoch, now.policy, {now.key, first});
+  const std::optional<BoundLeases::Conflict> conflict = bound_[{epoch, now.key}].Bind(
+      now.first_round, now.last_round, {now.policy, now.attempt, now.route}, term, [&](Round first) {
+        return CutOf(epoch, {now.key, first});
       });
   if (!conflict.has_value()) return;
   violations_->Add(
@@ -88,10 +88,15 @@ void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, Term term, const 
                    sent.to.value(), " is told policy ", now.policy.value(), " in epoch ", epoch.value()));
 }
 
-bool PolicyChecker::IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const {
-  const auto found = promises_.find({epoch, policy});
-  if (found == promises_.end()) return false;
-  const auto& promises = found->second;
+BoundLeases::Cut PolicyChecker::CutOf(Epoch epoch, const KeyRound& round) const {
+  const auto cuts = promises_.find(epoch);
+  if (cuts == promises_.end()) return {};
+  const auto last = std::find_if(cuts->second.rbegin(), cuts->second.rend(),
+                                 [&](const auto& cut) { return IsPromised(epoch, cut.second, round); });
+  return last == cuts->second.rend() ? BoundLeases::Cut() : last->first;
+}
+
+bool PolicyChecker::IsPromised(Epoch epoch, const Promises& promises, const KeyRound& round) const {
   const bool are_all_before = std::all_of(promises.begin(), promises.end(), [&round](const auto& of_node) {
     const auto begun = of_node.second.find(round.first);
     return begun == of_node.second.end() || begun->second <= round.second;
@@ -121,7 +126,8 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
   for (const EpochPlan::Binding& binding : plan.bindings) {
     CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
-      Bind(sent, plan.epoch, plan.term, {key, binding.first_round, binding.last_round, plan.policy, binding.attempt});
+      Bind(sent, plan.epoch, plan.term,
+           {key, binding.first_round, binding.last_round, plan.policy, binding.attempt, 0, binding.route});
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
         if (!IsClosed({key, round})) continue;
         violations_->Add(sent.now, "frontiers",
@@ -195,7 +201,7 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
       for (Round round = first; round <= lease.last; round = round.Next()) {
         const KeyRound of_key(entry->first.second, round);
         // A cut may be durable whose end nobody has heard of yet: members wait for another policy then.
-        const bool is_cut = IsPromised(entry->first.first, retired.oldest, of_key);
+        const bool is_cut = lease.cut < CutOf(entry->first.first, of_key);
         if (is_cut || IsClosed(of_key) || IsHeldByAll(of_key)) continue;
         violations_->Add(sent.now, "retired policies",
                          absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
@@ -209,7 +215,7 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
 void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
   const KeyRound round(chunk.id.key, chunk.id.round);
   const std::optional<BoundLeases::Bound> bound = bound_[{chunk.id.epoch, chunk.id.key}].Use(chunk.id.round);
-  if (bound != BoundLeases::Bound{chunk.policy, chunk.id.attempt}) {
+  if (!bound.has_value() || bound->policy != chunk.policy || bound->attempt != chunk.id.attempt) {
     violations_->Add(
         sent.now, "one policy per round",
         absl::StrCat("node ", sent.from.value(), " sends ", DescribeMessage(sent.message), " under policy ",

@@ -48,22 +48,26 @@ class BoundLeases {
   struct Bound {
     PolicyVersion policy;
     Attempt attempt;
+    KeyRoutes route = {};
     friend bool operator==(const Bound&, const Bound&) = default;
   };
+  // A cut of leases; {} is before all.
+  using Cut = std::pair<Term, CutId>;
   struct Lease {
     Round last;
     Bound bound;
     Term term;  // of the scheduler that said so
+    Cut cut;    // that moved the rounds last
   };
   struct Conflict {
     Round round;
     PolicyVersion before;
   };
 
-  // Binds the rounds. Returns where that contradicts what was said, or done, before. `may_move` says whether rounds
-  // from one on may go to this policy from an earlier one.
+  // Binds the rounds. Returns where that contradicts what was said, or done, before. `cut_of` returns the last cut that
+  // may move rounds from one on, to a later policy or another route.
   std::optional<Conflict> Bind(Round first, Round last, const Bound& bound, Term term,
-                               absl::FunctionRef<bool(Round)> may_move) {
+                               absl::FunctionRef<Cut(Round)> cut_of) {
     Split(first);
     Split(last.Next());
     std::optional<Conflict> conflict;
@@ -72,12 +76,12 @@ class BoundLeases {
       // A scheduler that leads no more may not know better; nobody listens to it who has heard of the one that does.
       if (term < lease->second.term) continue;
       const bool is_begun = used_.has_value() && lease->first <= *used_;
-      const bool moves = lease->second.bound.policy < bound.policy && !is_begun && may_move(lease->first);
+      const Cut cut = cut_of(lease->first);
+      const bool moves = lease->second.bound.policy <= bound.policy && !is_begun && lease->second.cut < cut;
       if (!moves && !conflict.has_value()) conflict = Conflict{lease->first, lease->second.bound.policy};
-      lease->second.bound = bound;
-      lease->second.term = term;
+      lease->second = {lease->second.last, bound, term, moves ? cut : lease->second.cut};
     }
-    Fill(first, last, bound, term);
+    Fill(first, last, bound, term, cut_of);
     return conflict;
   }
   // A chunk of the round was sent. Returns what binds it.
@@ -103,7 +107,7 @@ class BoundLeases {
     lease->second.last = Round(at.value() - 1);
     leases_.emplace(at, rest);
   }
-  void Fill(Round first, Round last, const Bound& bound, Term term) {
+  void Fill(Round first, Round last, const Bound& bound, Term term, absl::FunctionRef<Cut(Round)> cut_of) {
     Round next = first;
     for (auto lease = leases_.lower_bound(first); next <= last; next = std::prev(lease)->second.last.Next()) {
       if (lease != leases_.end() && lease->first == next) {
@@ -112,7 +116,7 @@ class BoundLeases {
       }
       const bool is_last = lease == leases_.end() || lease->first > last;
       const Round end = is_last ? last : Round(lease->first.value() - 1);
-      lease = std::next(leases_.emplace_hint(lease, next, Lease{end, bound, term}));
+      lease = std::next(leases_.emplace_hint(lease, next, Lease{end, bound, term, cut_of(next)}));
     }
   }
 
@@ -154,8 +158,8 @@ class PolicyChecker : public TrafficObserver {
   void ForgetFormerStart(NodeId node);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
   void Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now);
-  // Every member of the epoch has said, when leases were to be cut for `policy`, that it has not begun the round.
-  bool IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const;
+  // Returns the last cut in which every member of the epoch has said that it has not begun the round; {} without one.
+  BoundLeases::Cut CutOf(Epoch epoch, const KeyRound& round) const;
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
   // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
@@ -173,8 +177,11 @@ class PolicyChecker : public TrafficObserver {
   PolicyVersion oldest_;  // that the scheduler has not retired
   Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
   std::map<std::pair<Epoch, KeyId>, BoundLeases> bound_;
-  // What members have said of cuts for a policy: the first rounds that they have not begun.
-  std::map<std::pair<Epoch, PolicyVersion>, std::map<NodeId, std::map<KeyId, Round>>> promises_;
+  using Promises = std::map<NodeId, std::map<KeyId, Round>>;
+  bool IsPromised(Epoch epoch, const Promises& promises, const KeyRound& round) const;
+
+  // What members have said in cuts: the first rounds that they have not begun.
+  std::map<Epoch, std::map<BoundLeases::Cut, Promises>> promises_;
   std::map<std::pair<Epoch, KeyRound>, RoundKind> kinds_;  // who had said otherwise may be gone in the next epoch
   std::map<KeyRound, Closing> closing_;
   std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed

@@ -63,7 +63,7 @@ TEST_F(PolicyCheckerTest, TwoAnswersForARoundAreCaught) {
 
 TEST_F(PolicyCheckerTest, ACutNeedsThePromiseOfAll) {
   Answer(NodeId(1), 5);
-  const CutBound bound = {Epoch(), PolicyVersion(6), {{KeyId(1), Round(2)}}};
+  const CutBound bound = {Term(1), Epoch(), CutId(1), {{KeyId(1), Round(2)}}};
   for (const NodeId node : {NodeId(1), NodeId(2)}) Deliver(node, bound);
   Answer(NodeId(1), 6, 2);
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
@@ -71,10 +71,26 @@ TEST_F(PolicyCheckerTest, ACutNeedsThePromiseOfAll) {
   EXPECT_TRUE(violations_.Has("one policy per round"));
 }
 
+TEST_F(PolicyCheckerTest, AnotherRouteNeedsACutToo) {
+  const auto answer = [this](NodeId node, uint64_t first, PrecisionRoute route) {
+    PolicyAnswer said;
+    said.bindings.push_back({KeyId(1), Round(first), Round(9), PolicyVersion(5), Attempt(0), 0, route});
+    Send(kSchedulerNode, node, said);
+  };
+  Answer(NodeId(1), 5);
+  answer(NodeId(1), 1, PrecisionRoute::kPlain);
+  const CutBound bound = {Term(1), Epoch(), CutId(1), {{KeyId(1), Round(2)}}};
+  for (const NodeId node : {NodeId(1), NodeId(2)}) Deliver(node, bound);
+  answer(NodeId(1), 2, PrecisionRoute::kLowBit);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  answer(NodeId(1), 2, PrecisionRoute::kFallback);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
 TEST_F(PolicyCheckerTest, ACutOfARoundThatAMemberHasBegunIsCaught) {
   Answer(NodeId(1), 5);
-  Deliver(NodeId(1), CutBound{Epoch(), PolicyVersion(6), {{KeyId(1), Round(1)}}});
-  Deliver(NodeId(2), CutBound{Epoch(), PolicyVersion(6), {{KeyId(1), Round(3)}}});
+  Deliver(NodeId(1), CutBound{Term(1), Epoch(), CutId(1), {{KeyId(1), Round(1)}}});
+  Deliver(NodeId(2), CutBound{Term(1), Epoch(), CutId(1), {{KeyId(1), Round(3)}}});
   Answer(NodeId(1), 6, 2);
   EXPECT_TRUE(violations_.Has("one policy per round"));
 }

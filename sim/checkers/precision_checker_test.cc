@@ -49,7 +49,7 @@ class PrecisionCheckerTest : public testing::Test {
   }
 
   Violations violations_;
-  SliceRoutes slices_{&violations_};
+  SliceRoutes slices_;
   MembershipWatch membership_;
   PrecisionChecker checker_{&slices_, &membership_, &violations_};
 };

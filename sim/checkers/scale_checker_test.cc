@@ -79,7 +79,7 @@ class ScaleCheckerTest : public testing::TestWithParam<VoteAggregate> {
   const VoteRules rules_ = RulesOf(GetParam());
   TrainingPlan plan_;
   Violations violations_;
-  SliceRoutes slices_{&violations_};
+  SliceRoutes slices_;
   ScaleChecker checker_{&plan_, {{NodeId(1), WorkerId(0)}, {NodeId(2), WorkerId(0)}}, rules_, &slices_, &violations_};
 };
 

@@ -14,12 +14,14 @@ void SliceRoutes::OnSent(const SentMessage& sent) {
     chunk_sizes_[published->slice.version] = published->slice.chunk_max_elements;
   } else if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     for (const PolicyAnswer::Binding& bound : answer->bindings) {
-      Take(sent, bound.policy, bound.key, bound.first_round, {bound.last_round, bound.route, bound.chunk_max_elements});
+      Take(bound.policy, bound.key, bound.first_round,
+           {bound.last_round, bound.route, bound.chunk_max_elements, answer->term});
     }
   } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
     for (const EpochPlan::Binding& bound : plan->bindings) {
       for (KeyId key = bound.first_key; key <= bound.last_key; key = key.Next()) {
-        Take(sent, plan->policy, key, bound.first_round, {bound.last_round, bound.route, bound.chunk_max_elements});
+        Take(plan->policy, key, bound.first_round,
+             {bound.last_round, bound.route, bound.chunk_max_elements, plan->term});
       }
     }
   }
@@ -32,16 +34,20 @@ void SliceRoutes::OnRecordsLost() {
   answers_.clear();
 }
 
-void SliceRoutes::Take(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first, const Answer& answer) {
+void SliceRoutes::Take(PolicyVersion policy, KeyId key, Round first, const Answer& answer) {
   Answers& known = answers_[{policy, key}];
-  for (const auto& [known_first, other] : known) {
-    if (known_first > answer.last || other.last < first || other.routes == answer.routes) continue;
-    violations_->Add(
-        sent.now, "precision routes",
-        absl::StrCat("node ", sent.to.value(), " is told routes ", answer.routes.Text(), " of key ", key.value(),
-                     " from round ", first.value(), " on, which policy ", policy.value(), " bound to routes ",
-                     other.routes.Text(), " from round ", known_first.value(), " on"));
-    return;
+  for (auto entry = known.begin(); entry != known.end();) {
+    const auto [other_first, other] = *entry;
+    const bool is_apart = other_first > answer.last || other.last < first;
+    if (is_apart || other.routes == answer.routes) {
+      ++entry;
+      continue;
+    }
+    // A scheduler that leads no more may not know better.
+    if (answer.term < other.term) return;
+    entry = known.erase(entry);
+    if (other_first < first) known.emplace(other_first, other).first->second.last = Round(first.value() - 1);
+    if (other.last > answer.last) known.emplace(answer.last.Next(), other);
   }
   // What is left of a lease that was cut binds its later rounds no less, for who has not heard of the cut.
   const auto [entry, is_first] = known.try_emplace(first, answer);

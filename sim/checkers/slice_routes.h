@@ -1,8 +1,9 @@
 // Knows the slices of keys, and the route of each slice in each round, from what the scheduler tells nodes.
 // Thread-compatible; registered with the network before those who ask it, owned by the cluster.
 //
-// Invariants that it checks:
-// - A round of a key that one policy governs has one answer: the same routes whenever and to whomever it is told.
+// Invariants:
+// - A round of a key has one answer under a policy: the newest. Whether others may follow the first, PolicyChecker
+// says.
 #ifndef BANYAN_SIM_CHECKERS_SLICE_ROUTES_H_
 #define BANYAN_SIM_CHECKERS_SLICE_ROUTES_H_
 
@@ -16,7 +17,6 @@
 #include "core/ids.h"
 #include "proto/precision/key_routes.h"
 #include "sim/traffic_observer.h"
-#include "sim/violations.h"
 #include "topology/chunk_assignment.h"
 
 namespace banyan {
@@ -27,15 +27,13 @@ class SliceRoutes : public TrafficObserver {
     Round last;
     KeyRoutes routes;
     int64_t chunk_max_elements = 0;
+    Term term;  // of the scheduler that said so
   };
   struct Place {
     size_t slice = 0;
     ElementRange slice_range;
     ElementRange range;  // of the chunk
   };
-
-  // `violations` outlives this.
-  explicit SliceRoutes(Violations* violations) : violations_(violations) {}
 
   void OnSent(const SentMessage& sent) override;
   // All records are lost: the next scheduler begins another job.
@@ -53,9 +51,8 @@ class SliceRoutes : public TrafficObserver {
  private:
   using Answers = std::map<Round, Answer>;  // by first round
 
-  void Take(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first, const Answer& answer);
+  void Take(PolicyVersion policy, KeyId key, Round first, const Answer& answer);
 
-  Violations* const violations_;
   std::map<KeyId, KeySlice> keys_;
   std::map<std::pair<KeyId, int64_t>, ChunkAssignment> chunks_;  // of one key, by the size of its chunks
   std::map<PolicyVersion, int64_t> chunk_sizes_;

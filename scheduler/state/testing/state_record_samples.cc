@@ -46,7 +46,6 @@ PolicyRecord SamplePolicyRecord() {
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
   record.source = NodeId(4);
   record.left_out = {{NodeId(1), NodeId(3)}, {NodeId(3), NodeId(1)}};
-  record.precision = {true, {"backbone", "encoder"}, true, {"encoder"}, {{100, 4}, {2000, 2}}};
   return record;
 }
 
@@ -89,6 +88,8 @@ std::vector<StateRecord> StateRecordSamples() {
           RemovedRecord{NodeId(3), false},
           RemovedRecord{NodeId(3), true},
           OverlayRecord{{"nodes: []", "o.yaml"}},
+          PrecisionRecord{{true, {"backbone", "encoder"}, true, {"encoder"}, {{100, 4}, {2000, 2}}}},
+          PrecisionRecord{},
           SummaryRecord{Epoch(3),
                         PolicyVersion(9),
                         {NodeId(1), NodeId(4)},
