@@ -31,14 +31,15 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       announcer_(&job_, &members_, &context_),
       barriers_(&job_, &members_, &context_, [this](NodeId node) { return transfers_.IsFetching(node); }),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
-      epochs_(
-          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
       transfers_({&job_, &members_, &policies_.policies(), &keys_.table(), &rounds_,
                   overlay_.aggregation.op != AggregationOp::kSum && overlay_.aggregation.op != AggregationOp::kMean,
                   &context_},
                  [this](const std::string& why) { epochs_.Change(why); }),
       precision_(options.precision, &overlay_, &keys_.table(), &members_, &context_),
-      traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_) {
+      traces_(&job_, &members_, static_cast<uint64_t>(overlay_.policy.rounds_in_flight), &context_),
+      conductor_({&job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &quorum_, &policies_,
+                  &transfers_, &traces_, &context_}),
+      epochs_({&overlay_, &job_, &reports_, &keys_.table(), &rounds_, &members_, &policies_, &conductor_, &context_}) {
   context_.outbox.set_most_bytes(options.most_held_bytes);
   if (precision_.is_on()) rounds_.UseRoutes(&precision_);
   if (precision_.is_on()) keys_.UseRoutes(&precision_);
@@ -91,15 +92,9 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
 Actions SchedulerCore::Step(Timestamp now, Event event) {
   context_.now = now;
   if (job_.phase() == JobPhase::kStopped) return Actions();
-  const bool was_changing = epochs_.is_changing();
-  const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
-  if (job_.IsRunning() && epochs_.is_over()) End();
-  if (job_.epoch() != epoch_before) OnNewEpoch();
-  if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
+  if (job_.IsRunning() && epochs_.end().has_value()) EndAs(*epochs_.end());
   if (job_.IsRunning()) ReviewRoutes();
-  if (job_.IsRunning()) policies_.ReviewLeases();
-  if (!epochs_.failure().ok()) Fail(epochs_.failure().code(), std::string(epochs_.failure().message()));
   if (!context_.outbox.has_room()) OnSlowStorage();
   ReviewStorage();
   if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();
@@ -252,7 +247,7 @@ void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
     transfers_.OnDeadline();
     epochs_.OnDeadline();
-    if (epochs_.is_over()) return;
+    if (epochs_.end().has_value()) return;
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
     if (!silent.empty()) context_.LogWarning(members_.DescribeSilence(silent));
     for (const NodeId replaced : epochs_.TakeReplaced()) LeaveBeforeStart(replaced);

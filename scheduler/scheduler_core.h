@@ -4,7 +4,7 @@
 // This class is a switchboard. It hands each event to the part that it concerns, and passes on what the parts decide:
 //   JobState        the phase of the job
 //   JobMembers      who belongs to it
-//   EpochChanger    how that changes while it runs
+//   EpochChanger    when that changes while it runs; EpochConductor: how
 //   KeyRegistrar    its keys; JobRounds: which policy governs which round; JobBarriers
 //   PolicyControl   when to plan, and which policy to use
 //   PrecisionControl  how rounds travel: full precision or votes
@@ -37,6 +37,7 @@
 #include "protocol/record_store.h"
 #include "scheduler/complaints.h"
 #include "scheduler/epochs/epoch_changer.h"
+#include "scheduler/epochs/epoch_conductor.h"
 #include "scheduler/farewell.h"
 #include "scheduler/job_restorer.h"
 #include "scheduler/job_state.h"
@@ -199,11 +200,6 @@ class SchedulerCore : public Protocol {
   }
 
   // Members.
-  void OnNewEpoch() {
-    transfers_.OnMembersChanged();
-    quorum_.OnMembersChanged();
-    traces_.OnMembersChanged();
-  }
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
   void OnMembershipChanged();
@@ -234,16 +230,18 @@ class SchedulerCore : public Protocol {
     if (job_.IsRunning()) epochs_.Exclude(node, why);
   }
 
-  // Lets rounds that are bound from now on go as the newest policy and the health of the training have it.
+  // Lets rounds go as the newest policy and the health of the training have it, those too that nobody has begun.
   void ReviewRoutes() {
     const Policy* const policy = policies_.policies().Current();
     if (policy != nullptr) precision_.Review(*policy, policies_.publisher().view());
     precision_.AdoptRoutes(rounds_);
+    policies_.ReviewLeases();
   }
 
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
   void End();
+  void EndAs(const absl::Status& how) { how.ok() ? End() : Fail(how.code(), std::string(how.message())); }
   // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
   // again and hear how things are then. When the job is over it forgets what else there is to say to nodes, and closes
   // connections of operators alone, if their answers are too many.
@@ -290,10 +288,11 @@ class SchedulerCore : public Protocol {
   RoundAnnouncer announcer_;
   JobBarriers barriers_;
   PolicyControl policies_;
-  EpochChanger epochs_;
   TransferControl transfers_;
   PrecisionControl precision_;
   TraceControl traces_;
+  EpochConductor conductor_;
+  EpochChanger epochs_;
 };
 
 }  // namespace banyan

@@ -6,9 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "proto/message_parts.h"
 #include "scheduler/complaints.h"
-#include "scheduler/epochs/epoch_plan_maker.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_limits.h"
 
@@ -23,41 +21,15 @@ constexpr absl::Duration kVerdictDelay = absl::Seconds(1);
 
 std::string WhyRemoved(const Member& member) { return absl::StrCat("an operator has removed ", member.name); }
 
-// Returns the plan in as many messages as its receivers take.
-std::vector<EpochPlan> PartsOf(Term term, const EpochPlanRecord& plan) {
-  std::vector<EpochPlan> parts;
-  const auto add = [&](std::vector<EpochPlan::Frontier> frontiers, std::vector<EpochPlan::Binding> bindings) {
-    parts.push_back({term, plan.epoch, plan.policy, std::move(frontiers), std::move(bindings),
-                     static_cast<uint32_t>(parts.size()), /*has_more=*/true});
-  };
-  constexpr auto kMostEntries = static_cast<size_t>(WireLimits().max_entries);
-  if (std::max(plan.frontiers.size(), plan.bindings.size()) <= kMostEntries) add(plan.frontiers, plan.bindings);
-  if (parts.empty() || !IsTakenWhole(parts.front())) {
-    parts.clear();
-    SendInParts(plan.frontiers, [&](std::vector<EpochPlan::Frontier> part) { add(std::move(part), {}); });
-    SendInParts(plan.bindings, [&](std::vector<EpochPlan::Binding> part) { add({}, std::move(part)); });
-  }
-  parts.back().has_more = false;
-  return parts;
-}
-
 }  // namespace
 
 EpochChanger::EpochChanger(Parts parts)
     : parts_(parts), suspicions_(&parts.members->table()), departure_(parts.overlay->membership.lost_after) {}
 
 void EpochChanger::Start(PlanDecision decision) {
-  parts_.job->Run();
-  parts_.members->Start();
   reason_ = "the start";
-  parts_.context->Persist(EpochRecord{parts_.job->epoch(), table().EpochMembers(), reason_});
-  parts_.policies->Adopt(std::move(decision));
-  const EpochPlanRecord plan = {parts_.job->epoch(), parts_.policies->publisher().last_version(), {}, {}};
-  Persist(plan);
-  parts_.members->SendUpdate();
-  parts_.policies->publisher().SendNewest();
-  SendPlan(plan);
-  parts_.policies->RetirePolicies();
+  parts_.conductor->Start(std::move(decision), reason_);
+  planned_epoch_ = parts_.job->epoch();
 }
 
 void EpochChanger::Resume(Epoch planned) {
@@ -81,10 +53,12 @@ bool EpochChanger::HasLostReplicas() const {
 
 void EpochChanger::OnLostReplicas() {
   const std::vector<Member>& all = table().all();
-  is_over_ = std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; });
-  if (is_over_) return;
-  failure_ =
-      absl::DataLossError("all members are gone that had the parameters and what the optimizer keeps; restart the job");
+  const bool is_done =
+      std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; });
+  end_ = is_done ? absl::OkStatus()
+                 : absl::DataLossError(
+                       "all members are gone that had the parameters and what the optimizer keeps; "
+                       "restart the job");
 }
 
 void EpochChanger::OnJoin(const JoinVerdict& verdict) {
@@ -109,8 +83,7 @@ void EpochChanger::OnDisconnected(NodeId node) {
 void EpochChanger::OnLeave(NodeId node, const std::string& why, bool is_asked_for) {
   const bool has_open_rounds = parts_.rounds->bindings() > 0;
   if (is_changing() || (is_asked_for && has_open_rounds)) return causes_.FallOut(now(), node, why);
-  if (departure_.Note(now(), why)) parts_.rounds->SetDeparted();
-  parts_.barriers->Review();
+  parts_.conductor->EndWith(departure_.Note(now(), why));
 }
 
 void EpochChanger::OnPeerLost(NodeId node, const PeerLost& message) {
@@ -174,7 +147,7 @@ void EpochChanger::Exclude(NodeId node, const std::string& why) {
   const bool has_other = std::any_of(all.begin(), all.end(), [this](const Member& other) {
     return other.is_member && other.state != MemberState::kLeft && excluded_.count(other.id) == 0;
   });
-  if (!has_other) failure_ = absl::InternalError(absl::StrCat("no member can go on: ", why));
+  if (!has_other) end_ = absl::InternalError(absl::StrCat("no member can go on: ", why));
 }
 
 void EpochChanger::OnRoundBroken(NodeId node, const RoundBroken& broken, const std::string& why) {
@@ -182,7 +155,7 @@ void EpochChanger::OnRoundBroken(NodeId node, const RoundBroken& broken, const s
   if (!IsInGoodStanding(node) || (BlamesAnother(node, broken) && !IsInGoodStanding(broken.culprit))) return;
   broken_[node] = {broken, why, /*is_judged=*/false};
   if (table().Members().size() <= 2) {
-    failure_ = absl::UnavailableError(why);
+    end_ = absl::UnavailableError(why);
   } else {
     verdict_due_ = std::min(verdict_due_, now() + kVerdictDelay);
   }
@@ -215,7 +188,7 @@ void EpochChanger::JudgeBrokenRounds() {
     };
     const auto speakers = static_cast<size_t>(std::count_if(broken_.begin(), broken_.end(), is_same));
     if (2 * speakers > members) {
-      failure_ = absl::UnavailableError(said.why);
+      end_ = absl::UnavailableError(said.why);
     } else {
       Exclude(node, said.why);
     }
@@ -229,7 +202,7 @@ void EpochChanger::Change(const std::string& why) {
 void EpochChanger::CheckDeparture(NodeId node) {
   if (is_changing()) return;
   const std::optional<std::string> why =
-      departure_.WhyStuck(table().Find(node), parts_.reports->Find(node), {parts_.keys->table(), *parts_.rounds});
+      departure_.WhyStuck(table().Find(node), parts_.reports->Find(node), {*parts_.keys, *parts_.rounds});
   if (why.has_value()) causes_.Add(now(), *why);
 }
 
@@ -255,8 +228,10 @@ void EpochChanger::OnDeadline() {
     for (const NodeId node : table().Members()) CheckDeparture(node);
   }
   if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) {
-    is_over_ = IsOver(causes->fallen);
-    if (is_over_) return;
+    if (IsOver(causes->fallen)) {
+      end_ = absl::OkStatus();
+      return;
+    }
     Begin(*causes);
   }
   FinishIfReady();
@@ -338,65 +313,27 @@ void EpochChanger::TakeUnreported() {
 void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
   if (!is_changing()) began_because_ = causes.since;
   reason_ = causes.Describe();
-  ExpelMembers(causes.fallen);
-  parts_.job->BeginEpoch();
-  const std::vector<NodeId> joiners = AdmitJoiners();
-  const std::vector<EpochMember> members = table().EpochMembers();
-  parts_.context->Persist(EpochRecord{parts_.job->epoch(), members, reason_});
-  parts_.context->LogInfo(absl::StrCat("epoch ", parts_.job->epoch().value(), " begins with ",
-                                       CountOf(members.size(), "member"), ": ", reason_));
-  parts_.rounds->Freeze();
+  for (const NodeId node : parts_.conductor->Begin(causes.fallen, reason_)) {
+    excluded_.erase(node);
+    lost_workers_.Forget(node);
+  }
+  begin_record_ = parts_.context->outbox.last_record();
   departure_ = Departure(parts_.overlay->membership.lost_after);
   suspicions_.ForgetComplaints();
   decision_.reset();
   must_plan_ = false;
   report_due_ = kNever;
   std::set<NodeId> all, survivors;
-  for (const EpochMember& member : members) {
+  for (const EpochMember& member : table().EpochMembers()) {
     all.insert(member.node);
     // A member of an epoch that never had a plan holds nothing yet.
     if (member.joined_in <= planned_epoch_) survivors.insert(member.node);
+    // Only one of its starts is alive, and that may be another one than has joined.
+    const bool is_joiner = member.joined_in == parts_.job->epoch();
+    if (is_joiner && parts_.members->waiting().Contains(member.node)) suspicions_.NoteContest(now(), member.node);
   }
-  epoch_reports_.Begin(parts_.job->epoch(), std::move(all), std::move(survivors),
-                       parts_.keys->table().version().value());
-  Announce(joiners);
-  begin_record_ = parts_.context->outbox.last_record();
+  epoch_reports_.Begin(parts_.job->epoch(), std::move(all), std::move(survivors), parts_.keys->version().value());
   Plan();
-}
-
-void EpochChanger::ExpelMembers(const std::set<NodeId>& fallen) {
-  for (const NodeId node : table().Members()) {
-    if (fallen.count(node) == 0 && table().Find(node).state != MemberState::kLeft) continue;
-    parts_.members->Expel(node);
-    excluded_.erase(node);
-    parts_.keys->Forget(node);
-    parts_.barriers->Drop(node);
-    parts_.reports->Forget(node);
-    lost_workers_.Forget(node);
-  }
-  parts_.members->PublishKeys();
-}
-
-std::vector<NodeId> EpochChanger::AdmitJoiners() {
-  std::vector<NodeId> joiners;
-  const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
-  for (const NodeId node : parts_.members->waiting().Nodes()) {
-    if (table().Find(node).is_member) continue;
-    if (!parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) continue;
-    joiners.push_back(node);
-    // Only one of them is alive, and it may be another one.
-    if (parts_.members->waiting().Contains(node)) suspicions_.NoteContest(now(), node);
-  }
-  return joiners;
-}
-
-void EpochChanger::Announce(const std::vector<NodeId>& joiners) {
-  for (const NodeId node : joiners) {
-    parts_.members->Welcome(node);
-    parts_.keys->SendAll(node);
-  }
-  parts_.members->Broadcast(EpochBegin{parts_.job->term(), parts_.job->epoch(), reason_});
-  parts_.members->SendUpdate();
 }
 
 void EpochChanger::Plan() {
@@ -432,50 +369,17 @@ void EpochChanger::FinishIfReady() {
 }
 
 void EpochChanger::Finish(PlanDecision decision) {
-  PolicyControl& policies = *parts_.policies;
-  policies.Adopt(std::move(decision));
-  const Epoch epoch = parts_.job->epoch();
-  const EpochPlanRecord plan = MakeEpochPlan(epoch, policies.publisher().last_version(), epoch_reports_,
-                                             parts_.keys->table(), *parts_.rounds, policies.policies());
-  Persist(plan);
-  const std::vector<NodeId> members = table().Members();
-  RoundOutcome outcome = parts_.rounds->Rebind(now(), plan, members);
-  policies.publisher().SendNewest();
-  SendPlan(plan);
-  policies.RetirePolicies();
-  for (const NodeId node : members) parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
-  parts_.announcer->Announce(NodeId(), std::move(outcome));
-  if (parts_.keys->RegisterWaiting(*parts_.rounds)) policies.replanner().OnModelGrown(now());
-  parts_.barriers->Review();
-  parts_.members->SendUpdate();
-  policies.Resume();
-  history_.Add({epoch, reason_, members.size(), now() - began_because_});
+  parts_.conductor->Finish(std::move(decision), epoch_reports_);
+  planned_epoch_ = parts_.job->epoch();
+  history_.Add({planned_epoch_, reason_, table().Members().size(), now() - began_because_});
   parts_.context->LogInfo(
-      absl::StrCat("epoch ", epoch.value(), " goes on after ",
+      absl::StrCat("epoch ", planned_epoch_.value(), " goes on after ",
                    absl::FormatDuration(absl::Trunc(now() - began_because_, absl::Milliseconds(1)))));
-}
-
-void EpochChanger::Persist(const EpochPlanRecord& plan) {
-  parts_.context->Persist(plan);
-  planned_epoch_ = plan.epoch;
-}
-
-void EpochChanger::SendPlan(const EpochPlanRecord& plan) {
-  for (const EpochPlan& part : PartsOf(parts_.job->term(), plan)) parts_.members->Broadcast(part);
 }
 
 void EpochChanger::SendState(NodeId node) {
   causes_.Return(node);
-  parts_.keys->SendAll(node);
-  parts_.policies->publisher().SendAll(node);
-  if (is_changing()) {
-    return parts_.members->SendTo(node, EpochBegin{parts_.job->term(), parts_.job->epoch(), reason_});
-  }
-  const EpochPlanRecord plan =
-      RepeatEpochPlan(parts_.job->epoch(), parts_.keys->table(), *parts_.rounds, parts_.policies->policies());
-  for (EpochPlan& part : PartsOf(parts_.job->term(), plan)) parts_.members->SendTo(node, std::move(part));
-  parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
-  parts_.policies->OnRejoined(node);
+  parts_.conductor->SendState(node, reason_);
 }
 
 std::string EpochChanger::DescribeDeafness() const {

@@ -1,12 +1,9 @@
-// Changes the membership of a running job: collects why it must change, begins an epoch, and lets it go on when all
-// its members have said what they hold and there is a plan for them. Thread-compatible; owned by the core.
-//
-// A change: Begin makes the epoch durable, tells its members that the former one is over, and has a plan made. When the
-// last report and the plan are there, Finish closes what all survivors hold, binds the other rounds anew, and says so.
+// Decides how the membership of a running job changes: collects why it must, and says when an epoch begins, and when it
+// goes on because all its members have said what they hold and there is a plan for them. EpochConductor carries that
+// out. Thread-compatible; owned by the core.
 //
 // Invariants:
 // - One change is under way at most. A cause that comes up meanwhile begins the next epoch, which replaces it.
-// - An epoch is durable before anybody hears of it, and so is its plan.
 // - Nobody has to answer what has not left: a member's time to say what it holds counts from when EpochBegin is
 //   durable, and while the storage of the state stands, or for lost_after from then on, nobody is judged by silence.
 // - With fewer members than membership.least, or without a plan, the change waits. It never fails the job.
@@ -26,6 +23,7 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/epochs/departure.h"
+#include "scheduler/epochs/epoch_conductor.h"
 #include "scheduler/epochs/epoch_history.h"
 #include "scheduler/epochs/epoch_reports.h"
 #include "scheduler/epochs/suspicions.h"
@@ -33,10 +31,8 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/policy/policy_control.h"
-#include "scheduler/rounds/job_barriers.h"
 #include "scheduler/rounds/job_rounds.h"
-#include "scheduler/rounds/key_registrar.h"
-#include "scheduler/rounds/round_announcer.h"
+#include "scheduler/rounds/key_table.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/overlay/overlay_config.h"
 
@@ -110,17 +106,16 @@ class LostWorkers {
 
 class EpochChanger {
  public:
-  // The parts of the core that a change concerns. All must outlive this.
+  // What it decides by, and what carries it out. All must outlive this.
   struct Parts {
     const OverlayConfig* overlay = nullptr;
-    JobState* job = nullptr;
+    const JobState* job = nullptr;
+    const NodeReports* reports = nullptr;
+    const KeyTable* keys = nullptr;
+    const JobRounds* rounds = nullptr;
     JobMembers* members = nullptr;
-    NodeReports* reports = nullptr;
-    KeyRegistrar* keys = nullptr;
-    JobRounds* rounds = nullptr;
-    RoundAnnouncer* announcer = nullptr;
-    JobBarriers* barriers = nullptr;
     PolicyControl* policies = nullptr;
+    EpochConductor* conductor = nullptr;
     SchedulerContext* context = nullptr;
   };
   explicit EpochChanger(Parts parts);
@@ -171,10 +166,9 @@ class EpochChanger {
   // Tells a member that has joined again where the epoch stands.
   void SendState(NodeId node);
 
-  // Returns whether a change found that nobody is left who trains, and that some member has finished its work.
-  bool is_over() const { return is_over_; }
-  // Why the job cannot go on with any members; OK while it can.
-  const absl::Status& failure() const { return failure_; }
+  // How the job ends, once no members can go on: OK where nobody is left who trains and some member has finished its
+  // work, else why it has failed.
+  const std::optional<absl::Status>& end() const { return end_; }
   bool is_changing() const { return parts_.rounds->is_frozen(); }
   // Says for what the change under way waits, or that no member is heard; empty when neither is so.
   std::string WaitsFor() const;
@@ -218,14 +212,9 @@ class EpochChanger {
   // Returns whether the job is over when these members fall out.
   bool IsOver(const std::set<NodeId>& fallen) const;
   void Begin(const ChangeCauses::Causes& causes);
-  void ExpelMembers(const std::set<NodeId>& fallen);
-  std::vector<NodeId> AdmitJoiners();
-  void Announce(const std::vector<NodeId>& joiners);
   void Plan();
   void FinishIfReady();
   void Finish(PlanDecision decision);
-  void Persist(const EpochPlanRecord& plan);
-  void SendPlan(const EpochPlanRecord& plan);
 
   Parts parts_;
   Suspicions suspicions_;
@@ -234,8 +223,7 @@ class EpochChanger {
   LostWorkers lost_workers_;
   EpochReports epoch_reports_;
   EpochHistory history_;
-  bool is_over_ = false;
-  absl::Status failure_;
+  std::optional<absl::Status> end_;
   std::set<NodeId> excluded_;        // of the members
   std::map<NodeId, Broken> broken_;  // what each node has said last of a round that it cannot finish
   Timestamp verdict_due_ = kNever;   // on those of them that are not judged

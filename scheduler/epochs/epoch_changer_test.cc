@@ -66,8 +66,15 @@ class EpochChangerTest : public testing::Test {
   RoundAnnouncer announcer_{&mesh_.job, &mesh_.members, &mesh_.context};
   JobBarriers barriers_{&mesh_.job, &mesh_.members, &mesh_.context, [](NodeId) { return false; }};
   PolicyControl policies_{&mesh_.overlay, &mesh_.job, &keys_, &rounds_, &mesh_.members, &mesh_.context};
-  EpochChanger changer_{{&mesh_.overlay, &mesh_.job, &mesh_.members, &reports_, &keys_, &rounds_, &announcer_,
-                         &barriers_, &policies_, &mesh_.context}};
+  JobQuorum quorum_{&mesh_.overlay, &mesh_.job, &mesh_.members, &reports_, &keys_.table()};
+  TransferControl transfers_{
+      {&mesh_.job, &mesh_.members, &policies_.policies(), &keys_.table(), &rounds_, false, &mesh_.context},
+      [](const std::string&) {}};
+  TraceControl traces_{&mesh_.job, &mesh_.members, 1, &mesh_.context};
+  EpochConductor conductor_{{&mesh_.job, &mesh_.members, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &quorum_,
+                             &policies_, &transfers_, &traces_, &mesh_.context}};
+  EpochChanger changer_{{&mesh_.overlay, &mesh_.job, &reports_, &keys_.table(), &rounds_, &mesh_.members, &policies_,
+                         &conductor_, &mesh_.context}};
 };
 
 TEST_F(EpochChangerTest, GoesOnWithoutAMemberThatIsGoneWhenTheOthersHaveReported) {
@@ -192,7 +199,7 @@ TEST_F(FewMembersTest, WithFewerThanTheLeastMembersTrainingWaits) {
   EXPECT_TRUE(changer_.is_changing());
   EXPECT_THAT(mesh_.Sent<EpochPlan>(1), IsEmpty());
   EXPECT_TRUE(mesh_.HasLog("the job waits: "));
-  EXPECT_FALSE(changer_.is_over());
+  EXPECT_FALSE(changer_.end().has_value());
 }
 
 // Members have trained a key.
@@ -212,22 +219,22 @@ class OptimizerChangeTest : public EpochChangerTest {
 TEST_F(OptimizerChangeTest, OneMemberWithTheParametersIsEnough) {
   ReportLack({1, 2});
   Report({3});
-  EXPECT_TRUE(changer_.failure().ok());
+  EXPECT_FALSE(changer_.end().has_value());
   EXPECT_THAT(mesh_.Sent<EpochPlan>(1), SizeIs(1));
 }
 
 TEST_F(OptimizerChangeTest, WithoutTheParametersNobodyGoesOn) {
   ReportLack({1, 2, 3});
-  EXPECT_THAT(std::string(changer_.failure().message()), HasSubstr("all members are gone that had the parameters"));
-  EXPECT_FALSE(changer_.is_over());
+  ASSERT_TRUE(changer_.end().has_value());
+  EXPECT_EQ(changer_.end()->code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(changer_.end()->message()), HasSubstr("all members are gone that had the parameters"));
   EXPECT_THAT(mesh_.Sent<EpochPlan>(1), IsEmpty());
 }
 
 TEST_F(OptimizerChangeTest, ParametersThatAreGoneWithThoseWhoHaveFinishedAreNoFailure) {
   mesh_.members.Leave(kThird, false);
   ReportLack({1, 2, 3});
-  EXPECT_TRUE(changer_.failure().ok());
-  EXPECT_TRUE(changer_.is_over());
+  EXPECT_EQ(changer_.end(), absl::OkStatus());
 }
 
 }  // namespace

@@ -87,9 +87,9 @@ void PolicyControl::ReplanIfWanted() {
   const bool has_returned = replanner_.TakeReturnedLinks(context_->now);
   if (has_returned && !epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);
   if (!MayReplan()) return;
-  PlanDecision decision = replanner_.Look(context_->now);
-  if (decision.kind == PlanDecision::Kind::kPlan) Start(Purpose::kChange, std::move(decision.request));
-  if (decision.kind == PlanDecision::Kind::kPostpone) context_->LogInfo(std::move(decision.reason));
+  PlanLook look = replanner_.Look(context_->now);
+  if (look.request.has_value()) return Start(Purpose::kChange, *std::move(look.request));
+  if (!look.why.empty()) context_->LogInfo(std::move(look.why));
 }
 
 Timestamp PolicyControl::NextDeadline() const {
@@ -188,10 +188,6 @@ void PolicyControl::FinishReplan(PlanDecision decision) {
           LogLevel::kDebug, absl::StrCat("policy ", publisher_.last_version().value(), " stays: ", decision.reason));
     case PlanDecision::Kind::kFail:
       return context_->LogWarning(absl::StrCat("planning failed, and the policy stays: ", decision.reason));
-    case PlanDecision::Kind::kNone:
-    case PlanDecision::Kind::kPlan:
-    case PlanDecision::Kind::kPostpone:
-      return;
   }
 }
 

@@ -130,25 +130,19 @@ void Replanner::Use(Timestamp now, const NetworkView& view) {
   round_times_.NoteAdopted(now, InUse().members, InUse().round_time);
 }
 
-PlanDecision Replanner::Look(Timestamp now) {
+PlanLook Replanner::Look(Timestamp now) {
   BANYAN_CHECK(policies_->Current() != nullptr);
-  PlanDecision decision;
-  if (is_planning() || is_cut_) return decision;
+  if (is_planning() || is_cut_) return {};
   std::optional<Formulation::Reason> reason = formulation_.LookForReason(now, links_, round_times_);
   if (!reason.has_value() && TrialLooksBad(now)) reason = {"rounds that are slower than they were", kMostGain};
-  if (!reason.has_value()) return decision;
+  if (!reason.has_value()) return {};
   if (policies_->size() >= kMostLivePolicies) {
-    decision.kind = Kind::kPostpone;
-    decision.reason =
-        absl::StrCat(policies_->size(), " policies govern open rounds: no other is made before some close");
-    return decision;
+    return {absl::StrCat(policies_->size(), " policies govern open rounds: no other is made before some close"), {}};
   }
-  decision.kind = Kind::kPlan;
-  decision.reason = reason->why;
-  decision.request =
-      Start(now, Plan{.members = InUse().members, .view = View(), .reason = std::move(reason->why)}, planner_config_);
+  PlanRequest request =
+      Start(now, Plan{.members = InUse().members, .view = View(), .reason = reason->why}, planner_config_);
   plan_->least_gain = reason->least_gain;
-  return decision;
+  return {std::move(reason->why), std::move(request)};
 }
 
 PlanRequest Replanner::PlanForStart(Timestamp now, std::vector<NodeId> members) {
@@ -220,8 +214,8 @@ double Replanner::SentPart(const std::vector<PlannedTensor>& tensors) const {
 }
 
 PlanDecision Replanner::OnPlanFinished(Timestamp now, ComputationId id, PlanComputation& computation) {
+  BANYAN_CHECK(IsPlanning(id));
   PlanDecision decision;
-  if (!IsPlanning(id)) return decision;
   Plan plan = *std::exchange(plan_, std::nullopt);
   absl::StatusOr<Policy> policy = computation.TakePolicy();
   if (!policy.ok()) {

@@ -1,6 +1,6 @@
 // Decides when to plan again, and which policy governs the rounds after that. Link reports, ended rounds and finished
-// plans go in. Out comes what to do, with the reason: plan, adopt the new policy, go back to the former one, or keep
-// what there is. It sends nothing. Time is handed in. Thread-compatible; owned by the core.
+// plans go in. Out come plans to be made, and what to do with one that is made: adopt the new policy, go back to the
+// former one, or keep what there is. It sends nothing. Time is handed in. Thread-compatible; owned by the core.
 //
 // How a policy changes: Look finds a reason and starts a plan; the compute pool makes it; OnPlanFinished judges it on
 // the links that it was made from. The new policy is on trial until its rounds have shown that they are not slower.
@@ -172,22 +172,25 @@ struct PlanRequest {
   std::unique_ptr<PlanComputation> computation;
 };
 
+// What a look at links and rounds finds.
+struct PlanLook {
+  std::string why;                     // to plan again, or why that must wait; empty: there is no reason to plan
+  std::optional<PlanRequest> request;  // to be made now
+};
+
+// What to do when a plan is made.
 struct PlanDecision {
   enum class Kind : uint8_t {
-    kNone,      // there is nothing to do
-    kPostpone,  // there is a reason to plan, but a plan must wait
-    kPlan,      // make the plan of `request`
-    kKeep,      // the policy in use stays
-    kAdopt,     // `policy`, made from `view`, takes its place
-    kGoBack,    // `policy`, the one before, comes back, valued on `view`
-    kFail,      // there is no plan: `reason` is the planner's
+    kKeep,    // the policy in use stays
+    kAdopt,   // `policy`, made from `view`, takes its place
+    kGoBack,  // `policy`, the one before, comes back, valued on `view`
+    kFail,    // there is no plan: `reason` is the planner's
   };
-  Kind kind = Kind::kNone;
+  Kind kind = Kind::kKeep;
   std::string reason;
   // Why the policy in use is not taken back although its rounds are slower; empty when they are not.
   std::string note;
   absl::StatusCode code = absl::StatusCode::kOk;  // of kFail
-  PlanRequest request;
   Policy policy;
   NetworkView view;
 };
@@ -213,7 +216,7 @@ class Replanner {
   void OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last);
   // The model has more tensors now: rounds of the past tell nothing any more.
   void OnModelGrown(Timestamp now);
-  // Judges the plan. kNone for one that is void.
+  // Judges the plan. REQUIRES: IsPlanning(id).
   PlanDecision OnPlanFinished(Timestamp now, ComputationId id, PlanComputation& computation);
   // The newest policy, made from `view`, is in force.
   void OnAdopted(Timestamp now, const NetworkView& view);
@@ -231,8 +234,8 @@ class Replanner {
 
   // Plans.
 
-  // Looks for a reason to plan again: kPlan, kPostpone or kNone. REQUIRES: a policy is in use.
-  PlanDecision Look(Timestamp now);
+  // Looks for a reason to plan again. REQUIRES: a policy is in use.
+  PlanLook Look(Timestamp now);
   // When Look wants to be called even if nothing happens; kNever while a plan is being made.
   Timestamp NextReturn() const { return outages_.NextDeadline(); }
   Timestamp NextLook() const { return is_planning() || is_cut_ ? kNever : formulation_.NextLook(); }

@@ -64,16 +64,16 @@ class ReplannerTest : public testing::Test {
     EXPECT_TRUE(replanner_.OnLinkReport(now_, from, {link}).ok());
   }
 
-  PlanDecision LookAfter(absl::Duration duration) {
+  PlanLook LookAfter(absl::Duration duration) {
     now_ = now_ + duration;
     return replanner_.Look(now_);
   }
 
   // Looks after that time, expects a plan, and makes it.
   PlanDecision PlanAfter(absl::Duration duration) {
-    PlanDecision look = LookAfter(duration);
-    EXPECT_EQ(look.kind, Kind::kPlan) << look.reason;
-    return look.kind == Kind::kPlan ? Finish(std::move(look.request)) : PlanDecision();
+    PlanLook look = LookAfter(duration);
+    EXPECT_TRUE(look.request.has_value()) << look.why;
+    return look.request.has_value() ? Finish(*std::move(look.request)) : PlanDecision();
   }
 
   void EndRound(absl::Duration duration) {
@@ -88,9 +88,9 @@ class ReplannerTest : public testing::Test {
     PlanDecision last;
     for (int round = 0; round < rounds; ++round) {
       EndRound(duration);
-      PlanDecision look = replanner_.Look(now_);
-      if (look.kind != Kind::kPlan) continue;
-      last = Finish(std::move(look.request));
+      PlanLook look = replanner_.Look(now_);
+      if (!look.request.has_value()) continue;
+      last = Finish(*std::move(look.request));
       if (last.kind == Kind::kAdopt || last.kind == Kind::kGoBack) return last;
     }
     return last;
@@ -128,36 +128,36 @@ TEST_F(ReplannerTest, TheStartIsAdoptedWhateverThePlan) {
 
 TEST_F(ReplannerTest, WithoutAReportThereIsNoReasonToPlan) {
   EXPECT_EQ(replanner_.NextLook(), now_ + absl::Seconds(5));
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(LookAfter(absl::Seconds(6)).kind, Kind::kNone);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(LookAfter(absl::Seconds(6)).why, "");
 }
 
 TEST_F(ReplannerTest, AReportThatMovesARateIsAReasonToPlan) {
   Measure(kA, kB, 10);
-  EXPECT_EQ(LookAfter(absl::Seconds(4)).kind, Kind::kNone) << "the interval is not over";
-  const PlanDecision look = LookAfter(absl::Seconds(2));
-  EXPECT_EQ(look.kind, Kind::kPlan);
-  EXPECT_EQ(look.reason, "links were measured anew in the last 5s");
-  EXPECT_NE(look.request.computation, nullptr);
-  EXPECT_TRUE(replanner_.IsPlanning(look.request.id));
+  EXPECT_EQ(LookAfter(absl::Seconds(4)).why, "") << "the interval is not over";
+  const PlanLook look = LookAfter(absl::Seconds(2));
+  ASSERT_TRUE(look.request.has_value());
+  EXPECT_EQ(look.why, "links were measured anew in the last 5s");
+  EXPECT_NE(look.request->computation, nullptr);
+  EXPECT_TRUE(replanner_.IsPlanning(look.request->id));
   EXPECT_EQ(replanner_.planned_members(), (std::vector<NodeId>{kA, kB, kC}));
 }
 
 TEST_F(ReplannerTest, OnePlanIsMadeAtATime) {
   Measure(kA, kB, 10);
-  ASSERT_EQ(LookAfter(absl::Seconds(6)).kind, Kind::kPlan);
+  ASSERT_TRUE(LookAfter(absl::Seconds(6)).request.has_value());
   EXPECT_EQ(replanner_.NextLook(), kNever);
   Measure(kA, kC, 10);
-  EXPECT_EQ(LookAfter(absl::Minutes(1)).kind, Kind::kNone);
+  EXPECT_EQ(LookAfter(absl::Minutes(1)).why, "");
 }
 
 TEST_F(ReplannerTest, APlanThatIsVoidDecidesNothing) {
   Measure(kA, kB, 10);
-  PlanDecision look = LookAfter(absl::Seconds(6));
+  PlanLook look = LookAfter(absl::Seconds(6));
   PlanRequest second = replanner_.PlanForStart(now_, {kA, kB});
-  EXPECT_EQ(Finish(std::move(look.request)).kind, Kind::kNone) << "another one was started";
+  EXPECT_FALSE(replanner_.IsPlanning(look.request->id)) << "another one was started";
   replanner_.DropPlan();
   EXPECT_FALSE(replanner_.is_planning());
-  EXPECT_EQ(Finish(std::move(second)).kind, Kind::kNone) << "it was dropped";
+  EXPECT_FALSE(replanner_.IsPlanning(second.id)) << "it was dropped";
 }
 
 TEST_F(ReplannerTest, ABetterPolicyIsAdopted) {
@@ -217,18 +217,18 @@ TEST_F(ReplannerTest, TheModelsSizeIsAReason) {
   ASSERT_TRUE(keys_.Register({"b", 10}).ok());
   replanner_.OnModelGrown(now_);
   EXPECT_EQ(replanner_.NextLook(), now_ + kLeastReplanPause);
-  const PlanDecision look = LookAfter(kLeastReplanPause);
-  EXPECT_EQ(look.kind, Kind::kPlan);
-  EXPECT_EQ(look.reason, "the model's size, which is known now");
+  const PlanLook look = LookAfter(kLeastReplanPause);
+  ASSERT_TRUE(look.request.has_value());
+  EXPECT_EQ(look.why, "the model's size, which is known now");
 }
 
 TEST_F(ReplannerTest, APlanWaitsWhileTooManyPoliciesAreInForce) {
   retires_ = false;
   while (policies_.size() < kMostLivePolicies) Adopt(Finish(replanner_.PlanForStart(now_, {kA, kB, kC})));
   Measure(kA, kB, 10);
-  const PlanDecision look = LookAfter(absl::Seconds(6));
-  EXPECT_EQ(look.kind, Kind::kPostpone);
-  EXPECT_EQ(look.reason, "48 policies govern open rounds: no other is made before some close");
+  const PlanLook look = LookAfter(absl::Seconds(6));
+  EXPECT_FALSE(look.request.has_value());
+  EXPECT_EQ(look.why, "48 policies govern open rounds: no other is made before some close");
   EXPECT_FALSE(replanner_.is_planning());
 }
 
@@ -277,7 +277,7 @@ TEST_F(ReplannerTest, WithoutAPlanThePolicyStaysAndTheErrorIsTold) {
 TEST_F(ReplannerTest, APolicyWhoseLinkWasCutIsNotWeighedAgainstOthers) {
   Measure(kA, kB, 10);
   replanner_.OnLinkCut(now_, kA, kB, "a complaint");
-  EXPECT_EQ(LookAfter(absl::Seconds(6)).kind, Kind::kNone);
+  EXPECT_EQ(LookAfter(absl::Seconds(6)).why, "");
   EXPECT_EQ(replanner_.NextLook(), kNever);
   PlanDecision epoch = Finish(replanner_.PlanForEpoch(now_, {kA, kB, kC}, "a link was cut"));
   ASSERT_EQ(epoch.kind, Kind::kAdopt);
@@ -296,7 +296,7 @@ TEST_F(ReplannerTest, RestoredLinksAreKnownAndNoChange) {
   restored.OnRestarted(now_);
   EXPECT_EQ(restored.links().View().FindLink(kA, kB)->throughput_bps, 10e6);
   EXPECT_EQ(restored.NextLook(), now_ + absl::Seconds(5));
-  EXPECT_EQ(restored.Look(now_ + absl::Seconds(6)).kind, Kind::kNone);
+  EXPECT_EQ(restored.Look(now_ + absl::Seconds(6)).why, "");
 }
 
 class ReplannerUpdateRateTest : public ReplannerTest {
@@ -306,11 +306,11 @@ class ReplannerUpdateRateTest : public ReplannerTest {
 
 TEST_F(ReplannerUpdateRateTest, ALargeChangeIsAReasonAtOnce) {
   Measure(kA, kB, 80);
-  EXPECT_EQ(LookAfter(absl::Seconds(1)).kind, Kind::kNone) << "a small one waits for the interval";
+  EXPECT_EQ(LookAfter(absl::Seconds(1)).why, "") << "a small one waits for the interval";
   Measure(kA, kC, 10);
-  const PlanDecision look = LookAfter(absl::ZeroDuration());
-  EXPECT_EQ(look.kind, Kind::kPlan);
-  EXPECT_EQ(look.reason, "a link changed by more than 50%");
+  const PlanLook look = LookAfter(absl::ZeroDuration());
+  ASSERT_TRUE(look.request.has_value());
+  EXPECT_EQ(look.why, "a link changed by more than 50%");
 }
 
 // Rounds take a second, until the link from a to b is measured at a tenth of its rate.
@@ -450,14 +450,14 @@ class LargeReplannerTest : public testing::Test {
 };
 
 TEST_F(LargeReplannerTest, AfterAPlanInHasteABetterOneIsLookedFor) {
-  EXPECT_EQ(replanner_.Look(now_).kind, Kind::kNone);
+  EXPECT_EQ(replanner_.Look(now_).why, "");
   Adopt(Finish(replanner_.PlanForEpoch(now_, Nodes(15), "n16 died")));
   EXPECT_EQ(replanner_.NextLook(), now_);
-  PlanDecision look = replanner_.Look(now_);
-  ASSERT_EQ(look.kind, Kind::kPlan) << look.reason;
-  EXPECT_THAT(look.reason, HasSubstr("in haste"));
-  EXPECT_THAT(Finish(std::move(look.request)).kind, ::testing::AnyOf(Kind::kAdopt, Kind::kKeep));
-  EXPECT_EQ(replanner_.Look(now_).kind, Kind::kNone) << "once";
+  PlanLook look = replanner_.Look(now_);
+  ASSERT_TRUE(look.request.has_value()) << look.why;
+  EXPECT_THAT(look.why, HasSubstr("in haste"));
+  EXPECT_THAT(Finish(*std::move(look.request)).kind, ::testing::AnyOf(Kind::kAdopt, Kind::kKeep));
+  EXPECT_EQ(replanner_.Look(now_).why, "") << "once";
 }
 
 TEST_F(LargeReplannerTest, APlanThatIsOvertakenEndsEarly) {
@@ -466,7 +466,7 @@ TEST_F(LargeReplannerTest, APlanThatIsOvertakenEndsEarly) {
   first.computation->Run();
   EXPECT_TRUE(absl::IsCancelled(first.computation->TakePolicy().status()));
   Adopt(Finish(std::move(second)));
-  PlanRequest better = replanner_.Look(now_).request;
+  PlanRequest better = *replanner_.Look(now_).request;
   ASSERT_NE(better.computation, nullptr);
   replanner_.DropPlan();
   better.computation->Run();
