@@ -476,7 +476,7 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
   joined_->state->OnRoundComplete(step);
   const auto ended = joined_->network->OnRoundComplete(key, round, policy_table_.keys().size(), step.now);
   if (!ended.has_value()) return;
-  std::vector<LinkRatios::Observation> links;
+  std::vector<LinkRoom::Observation> links;
   for (const PeerNetwork::LinkRound& link : *ended) {
     links.push_back({link.neighbour,
                      {.sent_bytes = link.sent_bytes,

@@ -15,41 +15,47 @@
 
 namespace banyan {
 
-RatioController& LinkRatios::ControllerOf(NodeId neighbour, const CompressionRule& rule) {
-  const auto index = static_cast<size_t>(&rule - config_->rules.data());
-  BANYAN_CHECK(index < config_->rules.size());
-  std::unique_ptr<RatioController>& controller = controllers_[{neighbour, index}];
+LinkRoom::LinkRoom(const CompressionConfig* config) : config_(config), controllers_(config->rules.size()) {
+  for (const CompressionRule& rule : config->rules) methods_.emplace_back(LightBelowOf(rule));
+}
+
+double LinkRoom::RatioUnder(size_t rule) {
+  std::unique_ptr<RatioController>& controller = controllers_.at(rule);
   if (controller == nullptr) {
-    absl::StatusOr<std::unique_ptr<RatioController>> made = MakeRatioController(rule);
+    absl::StatusOr<std::unique_ptr<RatioController>> made = MakeRatioController(config_->rules[rule]);
     BANYAN_CHECK(made.ok());
     controller = *std::move(made);
   }
-  return *controller;
+  return controller->ratio();
 }
 
-double LinkRatios::RatioTo(NodeId neighbour, const CompressionRule& rule) {
-  return ControllerOf(neighbour, rule).ratio();
+void LinkRoom::CountUplink(int64_t sent_bytes, int64_t taken_bytes) {
+  has_uplink_ = true;
+  sent_bytes_ += sent_bytes;
+  taken_bytes_ += taken_bytes;
 }
 
-double LinkRatios::LeastRatioTo(const std::vector<NodeId>& neighbours, const CompressionRule& rule) {
-  double least = 1;
-  for (NodeId neighbour : neighbours) least = std::min(least, RatioTo(neighbour, rule));
-  return least;
-}
-
-void LinkRatios::Observe(const std::vector<Observation>& links) {
-  for (const Observation& link : links) {
-    const auto first = controllers_.lower_bound({link.neighbour, 0});
-    for (auto entry = first; entry != controllers_.end() && entry->first.first == link.neighbour; ++entry) {
-      RoundObservation round = link.round;
-      round.ratio = entry->second->ratio();
-      entry->second->Observe(round);
-    }
+void LinkRoom::Observe(const Observation& link) {
+  for (const std::unique_ptr<RatioController>& controller : controllers_) {
+    if (controller == nullptr) continue;
+    RoundObservation round = link.round;
+    round.ratio = controller->ratio();
+    controller->Observe(round);
   }
+  results_.Observe(link.results_in_time);
+}
+
+void LinkRoom::EndRound(bool learns_share) {
+  if (!has_uplink_) return;
+  // Where nothing but heads was sent, nothing could be cut: more goes the next time.
+  const double kept = sent_bytes_ == 0 ? 1 : static_cast<double>(taken_bytes_) / static_cast<double>(sent_bytes_);
+  sent_bytes_ = taken_bytes_ = 0;
+  for (TrimMethod& method : methods_) method.Observe(1 - uplink_.share() * kept);
+  if (learns_share) uplink_.Observe(kept);
 }
 
 EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares, RoundScript* script)
-    : self_(self), config_(std::move(config)), ratios_(&config_), learns_shares_(learns_shares), script_(script) {
+    : self_(self), config_(std::move(config)), learns_shares_(learns_shares), script_(script) {
   for (const CompressionRule& rule : config_.rules) netsense_.push_back(NetSenseNumbersOf(rule));
 }
 
@@ -71,14 +77,6 @@ const std::optional<NetSenseConfig>& EncodingChooser::NetSenseOf(const Compressi
   return netsense_[IndexOf(rule)];
 }
 
-std::vector<TrimMethod>& EncodingChooser::MethodsTo(NodeId parent) {
-  const auto [known, is_new] = methods_.try_emplace(parent);
-  if (is_new) {
-    for (const CompressionRule& rule : config_.rules) known->second.emplace_back(LightBelowOf(rule));
-  }
-  return known->second;
-}
-
 const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
   const auto [known, is_new] = rules_.try_emplace(key.key, nullptr);
   if (is_new && !IsExact(key.type)) known->second = RuleFor(config_, key.name, key.elements);
@@ -88,9 +86,9 @@ const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
 Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return {.codec = PlainCodecOf(key.type)};
-  const auto known = uplinks_.find(parent);
-  const double share = known != uplinks_.end() && IsSentInPart(*rule) ? known->second.share() : 1;
-  return Make(*rule, {ratios_.RatioTo(parent, *rule), share, MethodsTo(parent)[IndexOf(*rule)].is_light()},
+  LinkRoom& room = RoomTo(parent);
+  const size_t index = IndexOf(*rule);
+  return Make(*rule, {room.RatioUnder(index), IsSentInPart(*rule) ? room.uplink_share() : 1, room.IsLightUnder(index)},
               {key.key, round, chunk, Half::kReduce});
 }
 
@@ -105,12 +103,12 @@ Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex
 double EncodingChooser::ResultRatio(const KeySlice& key, const std::vector<NodeId>& children) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return 1;
-  if (TraitsOf(rule->codec)->is_sparse) return ratios_.LeastRatioTo(children, *rule);
-  if (!IsSentInPart(*rule)) return 1;
+  const bool is_sparse = TraitsOf(rule->codec)->is_sparse;
+  if (!is_sparse && !IsSentInPart(*rule)) return 1;
   double least = 1;
   for (const NodeId child : children) {
-    const auto known = results_.find(child);
-    if (known != results_.end()) least = std::min(least, known->second.share());
+    LinkRoom& room = RoomTo(child);
+    least = std::min(least, is_sparse ? room.RatioUnder(IndexOf(*rule)) : room.result_share());
   }
   return least;
 }
@@ -121,23 +119,12 @@ bool EncodingChooser::IsSentInPart(const CompressionRule& rule) {
 }
 
 void EncodingChooser::ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t taken_bytes) {
-  taken_[parent].sent_bytes += sent_bytes;
-  taken_[parent].taken_bytes += taken_bytes;
+  RoomTo(parent).CountUplink(sent_bytes, taken_bytes);
 }
 
-void EncodingChooser::Observe(const std::vector<LinkRatios::Observation>& links) {
-  ratios_.Observe(links);
-  for (const LinkRatios::Observation& link : links) {
-    results_.try_emplace(link.neighbour, SentShare::OfResults()).first->second.Observe(link.results_in_time);
-  }
-  // Where nothing but heads was sent, nothing could be cut: more goes the next time.
-  for (auto& [parent, uplink] : uplinks_) taken_.try_emplace(parent, Taken{1, 1});
-  for (const auto& [parent, taken] : std::exchange(taken_, {})) {
-    const double kept = static_cast<double>(taken.taken_bytes) / static_cast<double>(taken.sent_bytes);
-    SentShare& uplink = uplinks_.try_emplace(parent, SentShare::OfContributions()).first->second;
-    for (TrimMethod& method : MethodsTo(parent)) method.Observe(1 - uplink.share() * kept);
-    if (learns_shares_) uplink.Observe(kept);
-  }
+void EncodingChooser::Observe(const std::vector<LinkRoom::Observation>& links) {
+  for (const LinkRoom::Observation& link : links) RoomTo(link.neighbour).Observe(link);
+  for (auto& [node, room] : rooms_) room.EndRound(learns_shares_);
 }
 
 // Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its

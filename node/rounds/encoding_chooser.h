@@ -28,10 +28,14 @@
 
 namespace banyan {
 
-// The ratio of each link under each rule of compression: which share of a tensor's elements a sparse codec sends to a
-// neighbour in the next round. A controller per (rule, neighbour) learns from how the rounds went on that link.
-// Thread-compatible; owned by RoundEngine.
-class LinkRatios {
+// How much of what this node has to send fits into one link in a round, as the rounds before have shown: the share of a
+// tensor's elements that a sparse codec sends, by rule of compression; the shares of a contribution and of a result in
+// levels that are sent at all; and whether the light one of two encodings in levels will do. Thread-compatible; owned
+// by EncodingChooser, which has one for each node that it sends to.
+//
+// Invariants:
+// - It learns once a round, from what all keys had of the link.
+class LinkRoom {
  public:
   // How a round went on the link to a neighbour; the ratio is filled in here.
   struct Observation {
@@ -41,21 +45,30 @@ class LinkRatios {
   };
 
   // `config` must outlive this. REQUIRES: MakeRatioController accepts each of its rules.
-  explicit LinkRatios(const CompressionConfig* config) : config_(config) {}
+  explicit LinkRoom(const CompressionConfig* config);
 
-  // In (0, 1]. REQUIRES: `rule` is one of the configuration's.
-  double RatioTo(NodeId neighbour, const CompressionRule& rule);
-  // The least of those to these neighbours: one encoding goes to all of them. 1 for none.
-  double LeastRatioTo(const std::vector<NodeId>& neighbours, const CompressionRule& rule);
+  // Of the rule with this index: in (0, 1].
+  double RatioUnder(size_t rule);
+  bool IsLightUnder(size_t rule) const { return methods_[rule].is_light(); }
+  double uplink_share() const { return uplink_.share(); }
+  double result_share() const { return results_.share(); }
 
-  // A round is over on these links.
-  void Observe(const std::vector<Observation>& links);
+  // Of what was sent of a chunk in levels so much has come through.
+  void CountUplink(int64_t sent_bytes, int64_t taken_bytes);
+  void Observe(const Observation& link);
+  // A round is over. `learns_share` where what is cut of contributions says what the link can carry.
+  void EndRound(bool learns_share);
 
  private:
-  RatioController& ControllerOf(NodeId neighbour, const CompressionRule& rule);
-
   const CompressionConfig* config_;
-  std::map<std::pair<NodeId, size_t>, std::unique_ptr<RatioController>> controllers_;  // by neighbour and rule
+  std::vector<std::unique_ptr<RatioController>> controllers_;  // by rule; null before its first use
+  std::vector<TrimMethod> methods_;                            // of contributions, by rule
+  SentShare uplink_ = SentShare::OfContributions();
+  SentShare results_ = SentShare::OfResults();
+  bool has_uplink_ = false;  // contributions in levels have gone there
+  // Of these, since the last round.
+  int64_t sent_bytes_ = 0;
+  int64_t taken_bytes_ = 0;
 };
 
 class EncodingChooser {
@@ -85,33 +98,22 @@ class EncodingChooser {
   // Of what was sent of a chunk in levels to the parent, so much has come through.
   void ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t taken_bytes);
   // A round is over on these links.
-  void Observe(const std::vector<LinkRatios::Observation>& links);
+  void Observe(const std::vector<LinkRoom::Observation>& links);
 
  private:
   const CompressionRule* RuleOf(const KeySlice& key);
-  // What has come through of what was sent to a parent in the round.
-  struct Taken {
-    int64_t sent_bytes = 0;
-    int64_t taken_bytes = 0;
-  };
-
   // Whether it may be sent in part: queues may cut it, and what is left out comes back.
   static bool IsSentInPart(const CompressionRule& rule);
   size_t IndexOf(const CompressionRule& rule) const { return &rule - config_.rules.data(); }
   const std::optional<NetSenseConfig>& NetSenseOf(const CompressionRule& rule) const;
   Encoding Make(const CompressionRule& rule, EncodingChoice choice, const RoundScript::Place& place) const;
-  // What suits contributions to the parent, by rule.
-  std::vector<TrimMethod>& MethodsTo(NodeId parent);
+  LinkRoom& RoomTo(NodeId node) { return rooms_.try_emplace(node, &config_).first->second; }
 
   NodeId self_;
   CompressionConfig config_;
-  LinkRatios ratios_;
   bool learns_shares_;
   RoundScript* script_;
-  std::map<NodeId, SentShare> results_;                  // of results in levels, by child
-  std::map<NodeId, SentShare> uplinks_;                  // of contributions in levels, by parent
-  std::map<NodeId, std::vector<TrimMethod>> methods_;    // likewise
-  std::map<NodeId, Taken> taken_;                        // since the last round, likewise
+  std::map<NodeId, LinkRoom> rooms_;
   std::vector<std::optional<NetSenseConfig>> netsense_;  // by rule
   std::map<KeyId, const CompressionRule*> rules_;        // null: as its type is
 };

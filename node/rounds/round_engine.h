@@ -187,7 +187,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
   void Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const;
   // A round is over on these links: the ratios of the next follow.
-  void ObserveLinks(const std::vector<LinkRatios::Observation>& links) { encodings_.Observe(links); }
+  void ObserveLinks(const std::vector<LinkRoom::Observation>& links) { encodings_.Observe(links); }
   // The script may let the round be over now.
   void CompleteIfAllowed(StepContext& step, KeyId key, Round round) {
     if (const RoundState* const state = FindRound(key, round)) CompleteIfReturned(step, key, round, *state);
