@@ -393,7 +393,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   if (job_.IsRunning()) {
     epochs_.OnNodeReport(node);
     quorum_.OnWorkersChanged();
-    TellDisorder(order_.OnReport(context_.now, last_progress_, node));
+    SendDisorder(order_.OnReport(context_.now, last_progress_, node));
   }
   policies_.replanner().OnReport(context_.now, node, message);
   if (!overlay_.awareness.enabled) return;
@@ -405,7 +405,7 @@ void SchedulerCore::OnNode(NodeId node, const WaitQuestion& message) {
   members_.SendTo(node, WaitAnswer{job_.term(), message.key, message.round, MakeWaitAnswers().Answer(message)});
 }
 
-void SchedulerCore::TellDisorder(const std::string& disorder) {
+void SchedulerCore::SendDisorder(const std::string& disorder) {
   if (disorder.empty()) return;
   context_.LogWarning(disorder);
   members_.Broadcast(WaitAnswer{job_.term(), KeyId(), WaitQuestion::kJob, disorder});

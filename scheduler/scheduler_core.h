@@ -176,7 +176,7 @@ class SchedulerCore : public Protocol {
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
   // Tells all nodes how they differ, unless they do not.
-  void TellDisorder(const std::string& disorder);
+  void SendDisorder(const std::string& disorder);
 
   // Messages of operators, on connections that do not join.
   bool OnOperator(ConnectionId connection, const Message& message);

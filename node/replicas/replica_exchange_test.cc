@@ -86,9 +86,9 @@ class ReplicaExchangeTest : public testing::Test {
     ASSERT_THAT(joiner_.mail_.to_scheduler, ElementsAre(Message(StateWanted{0, true})));
     EXPECT_FALSE(joiner_.IsHeld(kFirst)) << "the scheduler may be away";
     joiner_.mail_.changed_replicas.clear();
-    TellPaths();
+    SendPaths();
   }
-  void TellPaths() {
+  void SendPaths() {
     StepContext step = Step();
     StateHolders holders{Term(1), kReplicaTransfers, 0, 0, {}, {}};
     for (const auto& [id, giver] : givers_) holders.paths.push_back({kJoiner, id});
@@ -104,7 +104,7 @@ class ReplicaExchangeTest : public testing::Test {
       joiner_.exchange_->OnDeadline(step);
       Deliver();
       if (!joiner_.mail_.to_scheduler.empty() && std::exchange(joiner_.mail_.to_scheduler, {}).size() > 0 && answers_)
-        TellPaths();
+        SendPaths();
       Deliver();
     } while (now_ < end);
   }

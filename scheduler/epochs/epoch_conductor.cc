@@ -101,7 +101,7 @@ void EpochConductor::Finish(PlanDecision decision, const EpochReports& held) {
   policies.publisher().SendNewest();
   SendPlan(plan);
   policies.RetirePolicies();
-  for (const NodeId node : members) parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
+  for (const NodeId node : members) parts_.announcer->SendClosed(node, parts_.rounds->ClosedBeyond());
   parts_.announcer->Announce(NodeId(), std::move(outcome));
   if (parts_.keys->RegisterWaiting(*parts_.rounds)) policies.replanner().OnModelGrown(parts_.context->now);
   parts_.barriers->Review();
@@ -128,7 +128,7 @@ void EpochConductor::SendState(NodeId node, const std::string& reason) {
   const EpochPlanRecord plan =
       RepeatEpochPlan(parts_.job->epoch(), parts_.keys->table(), *parts_.rounds, parts_.policies->policies());
   for (EpochPlan& part : PartsOf(parts_.job->term(), plan)) parts_.members->SendTo(node, std::move(part));
-  parts_.announcer->TellClosed(node, parts_.rounds->ClosedBeyond());
+  parts_.announcer->SendClosed(node, parts_.rounds->ClosedBeyond());
   parts_.policies->OnRejoined(node);
 }
 

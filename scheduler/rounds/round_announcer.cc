@@ -20,7 +20,7 @@ void RoundAnnouncer::Announce(NodeId node, RoundOutcome outcome) {
       members_->Broadcast(ClosedEverywhere{job_->term(), std::move(part)});
     });
   }
-  TellClosed(node, std::move(outcome.closed_before));
+  SendClosed(node, std::move(outcome.closed_before));
   if (!outcome.new_bindings.empty()) context_->Persist(BindingsRecord{std::move(outcome.new_bindings)});
   for (RoundOutcome::Answer& answer : outcome.answers) {
     SendInParts(std::move(answer.bindings), [&](std::vector<PolicyAnswer::Binding> part) {
@@ -29,7 +29,7 @@ void RoundAnnouncer::Announce(NodeId node, RoundOutcome outcome) {
   }
 }
 
-void RoundAnnouncer::TellClosed(NodeId node, std::vector<ClosedEverywhere::Entry> rounds) {
+void RoundAnnouncer::SendClosed(NodeId node, std::vector<ClosedEverywhere::Entry> rounds) {
   SendInParts(std::move(rounds), [&](std::vector<ClosedEverywhere::Entry> part) {
     members_->SendTo(node, ClosedEverywhere{job_->term(), std::move(part)});
   });

@@ -27,7 +27,7 @@ class RoundAnnouncer {
   // Announces the outcome of a message of `node`. REQUIRES: it is no failure.
   void Announce(NodeId node, RoundOutcome outcome);
   // Tells a node of rounds that are closed, and durably so.
-  void TellClosed(NodeId node, std::vector<ClosedEverywhere::Entry> rounds);
+  void SendClosed(NodeId node, std::vector<ClosedEverywhere::Entry> rounds);
 
  private:
   const JobState* job_;

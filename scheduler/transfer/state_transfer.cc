@@ -27,7 +27,7 @@ StateTransfer::Outcome StateTransfer::OnWanted(NodeId node, const StateWanted& w
   if (is_known && phase_ != Phase::kEnding) {
     // It has lost what it had, or the answer.
     known->second.has_state = false;
-    if (phase_ == Phase::kServing) TellHolders(node);
+    if (phase_ == Phase::kServing) SendHolders(node);
   } else if (phase_ != Phase::kEnding && is_early) {
     AddJoiner(node, wanted.fetch);
   } else {
@@ -55,7 +55,7 @@ void StateTransfer::Begin(std::map<NodeId, uint64_t> joiners) {
 
 void StateTransfer::AddJoiner(NodeId node, uint64_t fetch) {
   joiners_[node] = {fetch, false};
-  if (phase_ == Phase::kServing) TellHolders(node);
+  if (phase_ == Phase::kServing) SendHolders(node);
 }
 
 StateTransfer::Outcome StateTransfer::OnFetchEnded(NodeId node, const FetchEnded& ended) {
@@ -115,7 +115,7 @@ StateTransfer::Outcome StateTransfer::OnHeld(Timestamp now, NodeId node, const B
                                         ": their states differ, and its own is not given to joiners"));
   } else if (holders_.insert(node).second) {
     serve_at_ = now + settings_.quiet;
-    if (phase_ == Phase::kServing) TellAllHolders();
+    if (phase_ == Phase::kServing) SendAllHolders();
   }
   Advance();
   return Take();
@@ -126,23 +126,23 @@ StateTransfer::Outcome StateTransfer::OnNoState(NodeId node, const NoState& none
   awaited_.erase(node);
   // That it was held may not have been heard.
   had_holder_ = had_holder_ || none.had_state;
-  if (holders_.erase(node) > 0 && phase_ == Phase::kServing && !holders_.empty()) TellAllHolders();
+  if (holders_.erase(node) > 0 && phase_ == Phase::kServing && !holders_.empty()) SendAllHolders();
   Advance();
   return Take();
 }
 
 void StateTransfer::Serve() {
   phase_ = Phase::kServing;
-  TellAllHolders();
+  SendAllHolders();
 }
 
-void StateTransfer::TellAllHolders() {
+void StateTransfer::SendAllHolders() {
   std::vector<NodeId> joiners;
   for (const auto& [node, joiner] : joiners_) joiners.push_back(node);
-  for (NodeId node : joiners) TellHolders(node);
+  for (NodeId node : joiners) SendHolders(node);
 }
 
-void StateTransfer::TellHolders(NodeId node) {
+void StateTransfer::SendHolders(NodeId node) {
   const std::map<NodeId, std::vector<NodeId>> paths = surroundings_.paths_from(node);
   StateHolders holders{settings_.term, transfer_, joiners_.at(node).fetch, step_, pushed_, {}};
   for (NodeId holder : holders_) {
@@ -231,7 +231,7 @@ StateTransfer::Outcome StateTransfer::SetMembers(const Members& members) {
     awaited_.erase(gone);
     if (holders_.erase(gone) > 0) has_lost_holder = true;
   }
-  if (phase_ == Phase::kServing && had_holders && has_lost_holder && !holders_.empty()) TellAllHolders();
+  if (phase_ == Phase::kServing && had_holders && has_lost_holder && !holders_.empty()) SendAllHolders();
   if (phase_ != Phase::kIdle) Advance();
   return Take();
 }
@@ -242,7 +242,7 @@ StateTransfer::Outcome StateTransfer::OnRejoined(NodeId node) {
     return Take();
   }
   Send(node, StateSought{settings_.term, transfer_, absl::StrCat(JoinerNames(), " fetches the state")});
-  if (phase_ == Phase::kServing && joiners_.count(node) > 0) TellHolders(node);
+  if (phase_ == Phase::kServing && joiners_.count(node) > 0) SendHolders(node);
   return Take();
 }
 

@@ -101,8 +101,8 @@ class StateTransfer {
   void Begin(std::map<NodeId, uint64_t> joiners);
   void AddJoiner(NodeId node, uint64_t fetch);
   void Serve();
-  void TellHolders(NodeId joiner);
-  void TellAllHolders();
+  void SendHolders(NodeId joiner);
+  void SendAllHolders();
   // Sees whether the phase is over, after somebody has answered, ended or gone.
   void Advance();
   void AdvanceCollecting();

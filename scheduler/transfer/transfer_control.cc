@@ -90,7 +90,7 @@ std::map<NodeId, std::vector<NodeId>> TransferControl::PathsOf(NodeId node) cons
   return policy == nullptr ? std::map<NodeId, std::vector<NodeId>>() : PathsFrom(node, *policy);
 }
 
-void TransferControl::TellPaths(NodeId node) {
+void TransferControl::SendPaths(NodeId node) {
   StateHolders holders{parts_.job->term(), kReplicaTransfers, 0, 0, {}, {}};
   bool has_left = false;
   bool has_giver = false;

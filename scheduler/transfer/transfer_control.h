@@ -47,7 +47,7 @@ class TransferControl {
   TransferControl(Parts parts, BeginEpoch begin_epoch) : parts_(parts), begin_epoch_(std::move(begin_epoch)) {}
 
   void On(NodeId node, const StateWanted& message) {
-    message.of_replica ? TellPaths(node) : Apply(transfer().OnWanted(node, message));
+    message.of_replica ? SendPaths(node) : Apply(transfer().OnWanted(node, message));
   }
   void On(NodeId node, const BoundaryHeld& message) { Apply(transfer().OnHeld(now(), node, message)); }
   void On(NodeId node, const NoState& message) { Apply(transfer().OnNoState(node, message)); }
@@ -84,7 +84,7 @@ class TransferControl {
   std::map<NodeId, std::vector<NodeId>> PathsOf(NodeId node) const;
   // Tells a node that lacks replicas how it reaches the other members. When some have left, and those who are here have
   // all asked the same, begins an epoch.
-  void TellPaths(NodeId node);
+  void SendPaths(NodeId node);
 
   Parts parts_;
   BeginEpoch begin_epoch_;

@@ -289,7 +289,7 @@ void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   direction.used = true;
   const bool twice = options_.duplicate_chance > 0 && std::holds_alternative<ChunkMessage>(send.message) &&
                      random_.Chance(options_.duplicate_chance);
-  TellSent(*index, !is_opener, send.message, send.payload);
+  NotifySent(*index, !is_opener, send.message, send.payload);
   if (!is_opener) return Transmit(*index, true, std::move(send.message), std::move(send.payload));
   if (twice) SendForward(*index, send.message, send.payload);
   SendForward(*index, std::move(send.message), std::move(send.payload));
@@ -335,7 +335,8 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const PaceDue
   return std::nullopt;
 }
 
-void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload) {
+void SimulatedNetwork::NotifySent(ConnectionIndex index, bool to_opener, const Message& message,
+                                  const Payload& payload) {
   if (observers_.empty()) return;
   const Connection& connection = connections_[index];
   const SentMessage sent = connection.Describe(agenda_->now(), {index, connection.generation}, to_opener,

@@ -158,7 +158,7 @@ class SimulatedNetwork {
   void ReportUse(NodeId process, const char* use, ConnectionId id);
   void CheckUse(const Connection& connection, bool is_opener, const Direction& direction, const Message& message);
   int64_t WireBytes(const Message& message, const Payload& payload) const;
-  void TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
+  void NotifySent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
   void SendForward(ConnectionIndex index, Message message, Payload payload);
   void SchedulePace(ConnectionIndex index);
   void Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload);

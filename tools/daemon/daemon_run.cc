@@ -30,7 +30,7 @@ class Watchdog : public Tap {
  private:
   Timestamp NextTurn() const override { return next_; }
   void OnTurn() override {
-    TellWatchdog();
+    NotifyWatchdog();
     next_ = now() + interval_;
   }
 
@@ -83,7 +83,7 @@ std::unique_ptr<Protocol> WithWatchdog(std::unique_ptr<Protocol> core) {
   return std::make_unique<Watchdog>(std::move(core), absl::Microseconds(patience_us) / 2);
 }
 
-void TellWatchdog() { NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "WATCHDOG=1"); }
+void NotifyWatchdog() { NotifyServiceManager(CommandLine::Variable("NOTIFY_SOCKET"), "WATCHDOG=1"); }
 
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop) {

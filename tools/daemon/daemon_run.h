@@ -40,7 +40,7 @@ absl::Status RunUntilStopped(const StopSignals& signals, const std::function<abs
 // Returns the core, which tells systemd again and again that it takes its turns, where WATCHDOG_USEC asks for it.
 std::unique_ptr<Protocol> WithWatchdog(std::unique_ptr<Protocol> core);
 // The same for a process that waits without a core.
-void TellWatchdog();
+void NotifyWatchdog();
 // Returns the status of the core's Stop action. `signals` was made before `host`.
 absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core);
 

@@ -58,7 +58,7 @@ absl::Status WaitForLeadership(const StopSignals& signals, Leadership& leadershi
   absl::Status told;
   bool is_checked = !check;
   for (int tries = 0; !signals.received(); ++tries) {
-    TellWatchdog();
+    NotifyWatchdog();
     const absl::Status status = leadership.Campaign();
     if (status.ok()) {
       log(LogLevel::kInfo, "this process leads now");
