@@ -25,7 +25,8 @@ CommandLine MakeCommandLine(PreflightFlags& flags) {
   CommandLine line(
       "banyan preflight",
       "Checks an operating profile and a binding for low-bit rounds: coverage, sensitive roles, family and\n"
-      "share. Then runs them through warm-up, admission and a forced veto. Or proposes a binding.",
+      "share. Then rehearses warm-up, admission and a forced veto with the controls alone, on a loss that falls;\n"
+      "no model runs. Or proposes a binding.",
       "banyan preflight overlay.yaml --profile profile.yaml --binding binding.yaml");
   line.Positional("OVERLAY.yaml", "the job, for how many workers vote", &flags.overlay);
   line.Text("profile", "FILE", "the operating profile", &flags.profile);

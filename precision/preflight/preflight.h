@@ -1,6 +1,7 @@
 // Holds a profile, a binding and a model's tensors against each other before a run takes them (NEURON-Fabric, Wang,
-// Huang and Lung, 2026, section 5.1). First what the files say: coverage, sensitive roles, family, share. Then what a
-// run would do with them: its stages. Pure functions.
+// Huang and Lung, 2026, section 5.1). First what the files say: coverage, sensitive roles, family, share. Then what the
+// controls of a run would decide: its stages. The paper runs the model under its hook there; here no model and no node
+// runs, and the loss is one that falls evenly. Pure functions.
 #ifndef BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
 #define BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
 
@@ -8,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "precision/audit/route_audit.h"
 #include "precision/profile/binding_proposal.h"
 #include "precision/profile/operating_profile.h"
 #include "precision/profile/precision_binding.h"
@@ -54,17 +54,12 @@ struct PreflightStage {
   std::string detail;
 };
 
-struct PreflightRun {
-  std::vector<PreflightStage> stages;
-  RouteAudit audit;
-};
-
 // A warm-up that would take longer than kMostPreflightSteps is run as if it had so many.
 inline constexpr int64_t kMostPreflightSteps = 1000;
 
-// Runs a profile and a binding through the states of a run, with a healthy loss and workers that agree: the warm-up,
-// the admission, a forced veto, and its end. The very classes that decide in a run decide here.
-PreflightRun RunPreflightStages(const OperatingProfile& profile, const PrecisionBinding& binding);
+// Runs a profile and a binding through the states of a run, with a loss that falls and no diagnostics, as nodes send
+// none: the warm-up, the admission, a forced veto, and its end. The very classes that decide in a run decide here.
+std::vector<PreflightStage> RunPreflightStages(const OperatingProfile& profile, const PrecisionBinding& binding);
 
 }  // namespace banyan
 
