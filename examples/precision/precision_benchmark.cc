@@ -105,14 +105,23 @@ absl::StatusOr<std::vector<GuidedRow>> MakeRows(const PrecisionOptions& options)
   if (!make_model.ok()) return make_model.status();
   std::vector<GuidedRow> rows;
   GuidedOutcome last;
-  for (const std::string& setting : options.settings) {
-    GuidedRow& row = rows.emplace_back(GuidedRow{setting, {}});
-    training->profile.controls = *NamedControls(setting);
+  const auto add_row = [&](const std::string& name) {
+    GuidedRow& row = rows.emplace_back(GuidedRow{name, {}});
     for (int64_t seed = 1; seed <= options.seeds; ++seed) {
       last = RunGuidedTraining(*training, *(*make_model)(static_cast<uint64_t>(seed)));
-      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", setting, seed,
+      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", name, seed,
                                       last.result.quality.accuracy, last.result.candidates.low_bit_share());
       row.results.push_back(last.result);
+    }
+  };
+  for (const std::string& setting : options.settings) {
+    const ControlSettings controls = *NamedControls(setting);
+    training->profile.controls = controls;
+    const bool is_bounded = controls.budget && controls.low_bit && !options.bounds.empty();
+    if (!is_bounded) add_row(setting);
+    for (const double bound : is_bounded ? options.bounds : std::vector<double>()) {
+      training->profile.exposure.bound = bound;
+      add_row(absl::StrFormat("%s, bound %g", setting, bound));
     }
   }
   const absl::Status status = WriteFiles(options, last);

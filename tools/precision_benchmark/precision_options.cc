@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -32,6 +33,18 @@ absl::Status ReadSettings(absl::string_view text, std::vector<std::string>& sett
   return absl::OkStatus();
 }
 
+absl::Status ReadBounds(absl::string_view text, std::vector<double>& bounds) {
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    double bound = -1;
+    if (!absl::SimpleAtod(part, &bound) || !(bound >= 0 && bound <= 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected shares from 0 to 1 with commas between, such as 0.2,0.5, got '", text, "'"));
+    }
+    bounds.push_back(bound);
+  }
+  return absl::OkStatus();
+}
+
 CommandLine MakeCommandLine(PrecisionOptions& options, std::string& model, std::string& damage) {
   CommandLine line("banyan bench precision",
                    "Trains the example's network on Fashion-MNIST, or a small transformer on text, with rounds of full "
@@ -46,6 +59,9 @@ CommandLine MakeCommandLine(PrecisionOptions& options, std::string& model, std::
   line.Text("binding", "FILE", "the binding (default: the model's, below deploy/precision)", &options.binding);
   line.Custom("settings", "NAME,..", "control settings (default fp32,static,calibrated)",
               [&options](absl::string_view text) { return ReadSettings(text, options.settings); });
+  line.Custom("exposure", "SHARE,..",
+              "bounds on the share of low-bit rounds, in place of the profile's; a row for each",
+              [&options](absl::string_view text) { return ReadBounds(text, options.bounds); });
   line.Switch("bind-all", "let every tensor go low-bit, sensitive ones too", &options.binds_all);
   line.Switch("mean", "aggregate by mean, with error feedback", &options.mean);
   line.Choice("damage", {"learning-rate", "labels", "poison"},

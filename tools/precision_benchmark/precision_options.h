@@ -25,6 +25,7 @@ struct PrecisionOptions {
   std::vector<std::string> settings;  // names of control settings; never empty after parsing
   bool binds_all = false;             // every tensor is a candidate, sensitive ones too
   bool mean = false;                  // aggregate by mean with error feedback, whatever the profile says
+  std::vector<double> bounds;         // of the share of low-bit rounds, each a row; empty: the profile's
   Damage damage = Damage::kNone;
   int64_t rounds = 900;
   int64_t workers = 8;

@@ -51,6 +51,13 @@ TEST_F(PrecisionOptionsTest, FlagsAreRead) {
   EXPECT_EQ(options_.rounds, 50);
 }
 
+TEST_F(PrecisionOptionsTest, BoundsAreShares) {
+  EXPECT_EQ(Parse({"--exposure", "0.2,1"}), std::nullopt);
+  EXPECT_THAT(options_.bounds, ElementsAre(0.2, 1));
+  EXPECT_EQ(Parse({"--exposure", "0.2,20"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected shares from 0 to 1"));
+}
+
 TEST_F(PrecisionOptionsTest, AnUnknownSettingIsRefusedWithAGuess) {
   EXPECT_EQ(Parse({"--settings", "fp32,noise-awar"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'noise-aware'?"));
