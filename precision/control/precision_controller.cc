@@ -40,13 +40,14 @@ void PrecisionController::BeginRound() {
   is_low_bit_ = veto_ == Veto::kNone;
 }
 
-void PrecisionController::Resume(const std::vector<std::string>& admitted, bool is_vetoed) {
+void PrecisionController::Resume(const std::vector<std::string>& admitted, bool is_vetoed,
+                                 const std::optional<LearnedControls>& learned) {
   is_decided_ = true;
   admissions_.clear();
   for (const std::string& scope : admitted) admissions_[scope] = {true, "it was before a restart"};
   has_admitted_ = !admitted.empty();
   if (!has_admitted_) return;
-  supervisor_.Resume(is_vetoed);
+  supervisor_.Resume(is_vetoed, learned);
   BeginRound();
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,8 +44,8 @@ class PrecisionController {
   void Observe(const TrainingHealth& health);
 
   // Goes on after a restart where these scopes were admitted: the warm-up is over, and admitted slices are vetoed, if
-  // they were, for a whole cooldown. What the run had learned of its noise is forgotten.
-  void Resume(const std::vector<std::string>& admitted, bool is_vetoed);
+  // they were, for a whole cooldown. What warm-up and probe had `learned` holds again, as Supervisor::Resume says.
+  void Resume(const std::vector<std::string>& admitted, bool is_vetoed, const std::optional<LearnedControls>& learned);
   void ForceVeto(bool vetoes) { supervisor_.Force(vetoes); }
   // Vetoes these scopes and no others by order, at once and whatever the health of the training.
   void OrderVeto(std::set<std::string> scopes) { ordered_ = std::move(scopes); }

@@ -53,7 +53,7 @@ std::pair<PrecisionRoute, PrecisionRoute> Round(PrecisionController& controller,
 }
 
 TEST(PrecisionControllerTest, PlainThenLowBitThenFallbackThenLowBit) {
-  PrecisionController controller(Profile("fixed-short"), Binding());
+  PrecisionController controller(Profile("fixed-profile"), Binding());
   int64_t step = 0;
   for (; step < 5; ++step) {
     EXPECT_TRUE(controller.is_warming_up());
@@ -69,7 +69,7 @@ TEST(PrecisionControllerTest, PlainThenLowBitThenFallbackThenLowBit) {
 }
 
 TEST(PrecisionControllerTest, AScopeThatIsRefusedStaysPlain) {
-  OperatingProfile profile = Profile("fixed-short");
+  OperatingProfile profile = Profile("fixed-profile");
   profile.admission.least_cosine = 0.5;
   PrecisionController controller(profile, Binding());
   for (int64_t step = 1; step <= 5; ++step) {

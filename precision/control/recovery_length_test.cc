@@ -9,25 +9,18 @@ constexpr RecoveryProfile kRecovery{
     .cooldown_steps = 50, .readmission_steps = 10, .guard_steps = 20, .guard_factor = 2};
 
 Trigger Strong() {
-  return {.reached = 5,
-          .threshold = 1,
-          .slack = 0.1,
-          .rise = 4,
-          .is_repeated = false,
-          .done_steps = 100,
-          .remaining_steps = 200};
+  return {.reached = 5, .threshold = 1, .slack = 0.1, .rise = 4, .is_repeated = false, .remaining_steps = 200};
 }
 
 TEST(RecoveryLengthTest, EachRuleHasItsLength) {
-  EXPECT_EQ(JudgeTrigger(Strong(), kRecovery, *NamedControls("fixed-short")).cooldown_steps, 50);
-  EXPECT_EQ(JudgeTrigger(Strong(), kRecovery, *NamedControls("fixed-long")).cooldown_steps, 150);
+  EXPECT_EQ(JudgeTrigger(Strong(), kRecovery, *NamedControls("fixed-profile")).cooldown_steps, 50);
   EXPECT_EQ(JudgeTrigger(Strong(), kRecovery, *NamedControls("run-aware-cooldown")).cooldown_steps, 20);
 }
 
 TEST(RecoveryLengthTest, ATriggerSoonAfterReadmissionCoolsDownForLonger) {
   Trigger repeated = Strong();
   repeated.is_repeated = true;
-  EXPECT_EQ(JudgeTrigger(repeated, kRecovery, *NamedControls("fixed-short")).cooldown_steps, 100);
+  EXPECT_EQ(JudgeTrigger(repeated, kRecovery, *NamedControls("fixed-profile")).cooldown_steps, 100);
   EXPECT_EQ(JudgeTrigger(repeated, kRecovery, *NamedControls("run-aware-cooldown")).cooldown_steps, 20);
 }
 

@@ -121,14 +121,10 @@ RecoveryLength JudgeTrigger(const Trigger& trigger, const RecoveryProfile& recov
     length.readmission_steps = 0;
     return length;
   }
-  if (settings.cooldown == CooldownRule::kLong && trigger.remaining_steps.has_value()) {
-    const int64_t all = trigger.done_steps.value_or(0) + *trigger.remaining_steps;
-    length.cooldown_steps = std::max(length.cooldown_steps, PartOf(settings.long_cooldown, all));
-  }
   if (trigger.is_repeated) {
     length.cooldown_steps = PartOf(recovery.guard_factor, length.cooldown_steps);
   }
-  if (settings.cooldown == CooldownRule::kRunAware && trigger.remaining_steps.has_value()) {
+  if (settings.is_run_aware && trigger.remaining_steps.has_value()) {
     const int64_t most = PartOf(settings.run_aware_cooldown, *trigger.remaining_steps);
     length.cooldown_steps = std::min(length.cooldown_steps, most);
   }
@@ -175,18 +171,42 @@ void Supervisor::ObserveWarmup(const TrainingHealth& health) {
 void Supervisor::Admit() {
   const ControlSettings& controls = profile_.controls;
   record_.detector = ScaleDetector(profile_.detector, warmup_rises_, controls);
-  detector_.SetScale(record_.detector.slack, record_.detector.threshold);
-  detector_.Reset();
+  LearnedControls learned{.slack = record_.detector.slack,
+                          .threshold = record_.detector.threshold,
+                          .confidence = record_.detector.confidence,
+                          .target = profile_.exposure.bound};
   if (controls.auto_target) {
-    const double target = profile_.exposure.bound * controls.auto_part * record_.detector.confidence;
-    budget_.set_target(std::max(target, std::min(controls.least_target, profile_.exposure.bound)));
+    const double target = profile_.exposure.bound * controls.auto_part * learned.confidence;
+    learned.target = std::max(target, std::min(controls.least_target, profile_.exposure.bound));
   }
+  Use(learned);
+  detector_.Reset();
   if (controls.probe) probe_steps_left_ = controls.probe_steps;
 }
 
-void Supervisor::Resume(bool was_vetoed) {
+void Supervisor::Use(const LearnedControls& learned) {
+  const ControlSettings& controls = profile_.controls;
+  if (controls.detector != DetectorSource::kProfile || controls.auto_target || controls.probe) learned_ = learned;
+  record_.detector.slack = learned.slack;
+  record_.detector.threshold = learned.threshold;
+  record_.detector.confidence = learned.confidence;
+  detector_.SetScale(learned.slack, learned.threshold);
+  budget_.set_target(learned.target);
+  if (!learned.is_probed) return;
+  recovery_.cooldown_steps = learned.cooldown_steps;
+  recovery_.readmission_steps = learned.readmission_steps;
+  record_.trigger_density = learned.trigger_density;
+  record_.cooldown_steps = learned.cooldown_steps;
+}
+
+void Supervisor::Resume(bool was_vetoed, const std::optional<LearnedControls>& learned) {
   detector_.Reset();
+  if (learned.has_value()) Use(*learned);
   if (was_vetoed) cooldown_left_ = recovery_.cooldown_steps;
+  if (profile_.controls.probe && learned.has_value() && !learned->is_probed) {
+    cooldown_left_ = 0;
+    probe_steps_left_ = profile_.controls.probe_steps;
+  }
 }
 
 Veto Supervisor::Decide() {
@@ -226,11 +246,13 @@ void Supervisor::ObserveProbe(const TrainingHealth& health, double rise, bool fi
   const ProbeEvidence evidence{probe_rises_.mean(), warmup_rises_.mean(), probe_triggers_,
                                profile_.controls.probe_steps, RemainingSteps(health)};
   const ProbeResult result = JudgeProbe(evidence, record_.detector, profile_);
-  budget_.set_target(result.target);
-  recovery_.cooldown_steps = result.cooldown_steps;
-  recovery_.readmission_steps = result.readmission_steps;
-  record_.trigger_density = result.trigger_density;
-  record_.cooldown_steps = result.cooldown_steps;
+  LearnedControls learned = *learned_;
+  learned.is_probed = true;
+  learned.target = result.target;
+  learned.trigger_density = result.trigger_density;
+  learned.cooldown_steps = result.cooldown_steps;
+  learned.readmission_steps = result.readmission_steps;
+  Use(learned);
   // A probe that made the detector fire ends in a fallback.
   if (probe_triggers_ > 0) cooldown_left_ = recovery_.cooldown_steps;
   readmission_left_ = probe_triggers_ > 0 ? recovery_.readmission_steps : 0;
@@ -250,7 +272,6 @@ void Supervisor::ObserveTrigger(const TrainingHealth& health, double rise, bool 
                   .rise = rise,
                   .is_repeated = guard_left_ > 0,
                   .is_of_holdout = is_of_holdout,
-                  .done_steps = health.step,
                   .remaining_steps = RemainingSteps(health)};
   const RecoveryLength length = JudgeTrigger(trigger, recovery_, profile_.controls);
   record_.noise_recoveries += length.is_noise ? 1 : 0;

@@ -15,6 +15,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "precision/control/learned_controls.h"
 #include "precision/control/loss_trend.h"
 #include "precision/profile/control_settings.h"
 #include "precision/profile/operating_profile.h"
@@ -138,7 +139,6 @@ struct Trigger {
   double rise = 0;             // of the smoothed loss in this step
   bool is_repeated = false;    // soon after a readmission
   bool is_of_holdout = false;  // the guard fired, and not the detector
-  std::optional<int64_t> done_steps = std::nullopt;
   std::optional<int64_t> remaining_steps = std::nullopt;
 };
 
@@ -195,8 +195,11 @@ class Supervisor {
   void Admit();
 
   // The route had been admitted before a restart: the next round is the first that this decides, after a cooldown where
-  // it `was_vetoed`.
-  void Resume(bool was_vetoed);
+  // it `was_vetoed`, with what had been learned. A probe that was not over begins anew; what windows had learned is
+  // gone.
+  void Resume(bool was_vetoed, const std::optional<LearnedControls>& learned);
+  // What warm-up and probe have taught; nothing before they are over, and where the settings learn nothing.
+  const std::optional<LearnedControls>& learned() const { return learned_; }
 
   // Decides on the next round. REQUIRES: admitted; called once per round, each followed by Observe.
   Veto Decide();
@@ -214,6 +217,8 @@ class Supervisor {
  private:
   bool is_probing() const { return probe_steps_left_ > 0; }
   void ObserveProbe(const TrainingHealth& health, double rise, bool fired);
+  // Takes what was learned for the rounds from here on.
+  void Use(const LearnedControls& learned);
   void ObserveTrigger(const TrainingHealth& health, double rise, bool is_of_holdout);
   void ObserveQuiet(bool fired);
   // Returns whether what is reported of the holdout set has become too bad.
@@ -228,6 +233,7 @@ class Supervisor {
   int64_t probe_steps_left_ = 0;
   CusumDetector detector_;
   std::optional<double> best_metric_;
+  std::optional<LearnedControls> learned_;
   RouteBudget budget_;
   BudgetWindows windows_;
   int64_t cooldown_left_ = 0;

@@ -81,7 +81,7 @@ TEST(SupervisorTest, EachInjectedDegradationIsDetectedWithinSteps) {
   };
   for (const auto& damage : kinds) {
     for (uint64_t seed = 1; seed <= 3; ++seed) {
-      const Outcome run = Train(Profile("fixed-short"), seed, damage);
+      const Outcome run = Train(Profile("fixed-profile"), seed, damage);
       EXPECT_GE(run.record.triggers, 1);
       const int64_t steps = run.StepsToCooldown(500);
       EXPECT_GE(steps, 1);
@@ -91,12 +91,12 @@ TEST(SupervisorTest, EachInjectedDegradationIsDetectedWithinSteps) {
 }
 
 TEST(SupervisorTest, ALossThatIsNotFiniteFallsBackInTheNextRound) {
-  const Outcome run = Train(Profile("fixed-short"), 1, [](int64_t step) { return step == 500 ? NAN : 0.0; });
+  const Outcome run = Train(Profile("fixed-profile"), 1, [](int64_t step) { return step == 500 ? NAN : 0.0; });
   EXPECT_EQ(run.StepsToCooldown(500), 1);
 }
 
 TEST(SupervisorTest, RecoversThroughCooldownAndReadmission) {
-  const Outcome run = Train(Profile("fixed-short"), 1, [](int64_t step) { return step == 500 ? NAN : 0.0; });
+  const Outcome run = Train(Profile("fixed-profile"), 1, [](int64_t step) { return step == 500 ? NAN : 0.0; });
   EXPECT_EQ(run.Count(Veto::kCooldown), 40);
   EXPECT_EQ(run.Count(Veto::kReadmission), 10);
   EXPECT_EQ(run.record.readmissions, 1);
@@ -105,7 +105,7 @@ TEST(SupervisorTest, RecoversThroughCooldownAndReadmission) {
 
 TEST(SupervisorTest, ARepeatedTriggerDoublesTheCooldown) {
   const Outcome run =
-      Train(Profile("fixed-short"), 1, [](int64_t step) { return step == 300 || step == 360 ? NAN : 0.0; });
+      Train(Profile("fixed-profile"), 1, [](int64_t step) { return step == 300 || step == 360 ? NAN : 0.0; });
   EXPECT_EQ(run.record.triggers, 2);
   EXPECT_EQ(run.Count(Veto::kCooldown), 40 + 80);
 }
@@ -133,12 +133,51 @@ TEST(SupervisorTest, TheLaddersOrderTheirShares) {
   EXPECT_GT(trust_region, smoothed);
   EXPECT_GT(smoothed, auto_budget);
   EXPECT_LE(guarded, smoothed);
-  // As in Table 11: a long cooldown leaves little, one that knows what remains leaves more, no veto all.
-  const double fixed_long = Train(Profile("fixed-long"), 1, Spike).share;
-  const double run_aware = Train(Profile("run-aware-cooldown"), 1, Spike).share;
-  const double no_veto = Train(Profile("no-veto"), 1, Spike).share;
-  EXPECT_LT(fixed_long, run_aware);
-  EXPECT_LT(run_aware, no_veto);
+  // As in Table 11: an absolute cooldown leaves little, one that knows what remains leaves more, no veto all.
+  const auto share = [](const char* controls) {
+    OperatingProfile profile = Profile(controls);
+    profile.recovery.cooldown_steps = 400;
+    return Train(profile, 1, Spike).share;
+  };
+  EXPECT_LT(share("fixed-profile"), share("run-aware-cooldown"));
+  EXPECT_LT(share("run-aware-cooldown"), share("no-veto"));
+}
+
+TEST(SupervisorTest, ARestartGoesOnWithWhatTheProbeTaught) {
+  const OperatingProfile profile = Profile("probe-guided");
+  Supervisor first(profile);
+  const auto health = [](int64_t step) {
+    return TrainingHealth{step, 2 - 0.001 * static_cast<double>(step), static_cast<double>(step) / kSteps};
+  };
+  for (int64_t step = 1; step <= kWarmup; ++step) first.ObserveWarmup(health(step));
+  EXPECT_FALSE(first.learned().has_value());
+  first.Admit();
+  Supervisor probing(profile);
+  probing.Resume(false, first.learned());
+  for (int64_t step = kWarmup + 1; step <= kWarmup + profile.controls.probe_steps; ++step) {
+    for (Supervisor* const each : {&first, &probing}) {
+      EXPECT_EQ(each->Decide(), Veto::kNone);
+      each->Observe(health(step), true);
+    }
+  }
+  ASSERT_TRUE(first.learned().has_value());
+  EXPECT_TRUE(first.learned()->is_probed);
+  EXPECT_TRUE(probing.learned()->is_probed) << "a probe that was not over begins anew";
+  Supervisor next(profile);
+  next.Resume(false, first.learned());
+  EXPECT_EQ(next.learned(), first.learned());
+  EXPECT_EQ(next.budget().target(), first.budget().target());
+  EXPECT_EQ(next.record().cooldown_steps, first.record().cooldown_steps);
+  EXPECT_EQ(next.detector().threshold(), first.detector().threshold());
+  EXPECT_EQ(next.detector().slack(), first.detector().slack());
+  EXPECT_LT(next.detector().slack(), profile.detector.slack);
+}
+
+TEST(SupervisorTest, ASettingThatLearnsNothingKeepsNothing) {
+  Supervisor supervisor(Profile("calibrated"));
+  supervisor.ObserveWarmup({1, 2, 0});
+  supervisor.Admit();
+  EXPECT_FALSE(supervisor.learned().has_value());
 }
 
 TEST(SupervisorTest, NoiseIsAnsweredShortly) {

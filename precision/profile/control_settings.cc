@@ -43,10 +43,9 @@ constexpr Rung kRungs[] = {
     {"late-phase-guard", "smoothed-budget", [](ControlSettings& s) { s.late_guard = true; }},
     {"healthy-references", "late-phase-guard", [](ControlSettings& s) { s.learned_reference = true; }},
     // Table 11.
-    {"fixed-short", "", [](ControlSettings& s) { s.budget = false; }},
-    {"fixed-long", "fixed-short", [](ControlSettings& s) { s.cooldown = CooldownRule::kLong; }},
-    {"run-aware-cooldown", "fixed-short", [](ControlSettings& s) { s.cooldown = CooldownRule::kRunAware; }},
-    {"no-veto", "fixed-short", [](ControlSettings& s) { s.veto = false; }},
+    {"fixed-profile", "", [](ControlSettings& s) { s.budget = false; }},
+    {"run-aware-cooldown", "fixed-profile", [](ControlSettings& s) { s.is_run_aware = true; }},
+    {"no-veto", "fixed-profile", [](ControlSettings& s) { s.veto = false; }},
     {"probe-guided", "run-aware-cooldown",
      [](ControlSettings& s) {
        s.detector = DetectorSource::kTrustRegion;

@@ -1,6 +1,7 @@
 // Which of the online controls of NEURON-Fabric (Wang, Huang and Lung, 2026, Table 5) a run uses, and their numbers.
-// Each row of that paper's Tables 6, 11 and 12 is a setting with a name, so that a study can walk the ladder. The paper
-// names the rows and leaves most numbers open; those here are ours. Plain values.
+// Each controller of that paper's Tables 6, 11 and 12 is a setting with a name, so that a study can walk the ladder.
+// The first two rows of Table 11 are one controller on a short and on a long run. The paper names the rows and leaves
+// most numbers open; those here are ours. Plain values.
 #ifndef BANYAN_PRECISION_PROFILE_CONTROL_SETTINGS_H_
 #define BANYAN_PRECISION_PROFILE_CONTROL_SETTINGS_H_
 
@@ -16,9 +17,6 @@ namespace banyan {
 // Where the detector's slack and threshold come from: the profile, the run's own warm-up, or the warm-up within a trust
 // region around the profile.
 enum class DetectorSource : uint8_t { kProfile, kWarmup, kTrustRegion };
-
-// How long a fallback lasts: as the profile says, a good part of the run, or the profile's within what remains.
-enum class CooldownRule : uint8_t { kProfile, kLong, kRunAware };
 
 struct ControlSettings {
   std::string name = "calibrated";
@@ -52,9 +50,8 @@ struct ControlSettings {
   double late_reference = 0.25;      // part of the threshold; learned from healthy windows where the next says so
   bool learned_reference = false;
 
-  CooldownRule cooldown = CooldownRule::kProfile;
-  double long_cooldown = 0.5;       // kLong: this part of the run
-  double run_aware_cooldown = 0.1;  // kRunAware: at most this part of what remains
+  bool is_run_aware = false;  // a cooldown takes at most this part of what remains; else what the profile says
+  double run_aware_cooldown = 0.1;
 
   bool probe = false;  // target, cooldown and readmission come from a short low-bit probe after admission
   int64_t probe_steps = 12;

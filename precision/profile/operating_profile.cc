@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "topology/overlay/yaml_document.h"
 #include "topology/overlay/yaml_slots.h"
+#include "xxhash.h"
 
 namespace banyan {
 namespace {
@@ -96,6 +97,7 @@ absl::StatusOr<OperatingProfile> ReadProfile(absl::string_view text, absl::strin
   YamlMapReader file(document->root(), "", problems);
   ReadFile(file, profile, problems);
   if (!problems.status().ok()) return problems.status();
+  profile.digest = XXH3_64bits(text.data(), text.size());
   return profile;
 }
 

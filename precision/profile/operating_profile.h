@@ -60,6 +60,7 @@ struct ExposureProfile {
 
 struct OperatingProfile {
   std::string name;
+  uint64_t digest = 0;  // of the file; 0 where it is from none
   Provenance provenance;
   bool has_low_bit = true;  // mode: none says false
   VoteRules rules;

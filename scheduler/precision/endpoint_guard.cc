@@ -75,8 +75,18 @@ void EndpointGuard::OnReport(NodeId node, const PrecisionReport& report) {
   RoundWork::Processor& processor = processors_[node];
   processor.threads = static_cast<int>(report.threads);
   for (const PrecisionReport::Service& service : report.services) {
-    if (service.bytes == 0 || service.time <= absl::ZeroDuration()) continue;
-    const double rate = static_cast<double>(service.bytes) / absl::ToDoubleSeconds(service.time);
+    Work& work = work_[{node, service.kind}];
+    // A node that began anew reports less.
+    if (service.bytes < work.reported.bytes || service.time < work.reported.time) work = {};
+    work.bytes += static_cast<double>(service.bytes - work.reported.bytes);
+    work.time += service.time - work.reported.time;
+    work.reported = service;
+    if (work.bytes == 0 || work.time <= absl::ZeroDuration()) continue;
+    const double rate = work.bytes / absl::ToDoubleSeconds(work.time);
+    if (work.time > kRememberedWork) {
+      work.bytes *= absl::FDivDuration(kRememberedWork, work.time);
+      work.time = kRememberedWork;
+    }
     (service.kind == ServiceKind::kSum    ? processor.sum_rate
      : service.kind == ServiceKind::kCast ? processor.cast_rate
                                           : processor.count_rate) = rate;

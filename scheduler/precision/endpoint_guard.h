@@ -5,6 +5,8 @@
 // Invariants:
 // - A size may go low-bit only as the latest prediction that is finished has it. Before there is one of it, it may not.
 // - Of whoever has reported nothing it believes what the planners believe.
+// - A rate is of the work of late: of each kind no more than the last kRememberedWork counts whole, and what was before
+//   it less and less. So a processor that others begin to use shows in minutes, however long its node has run.
 // - It asks anew when the policy is another, there is a new size, or a rate of a processor has changed by more than
 //   kChange, or its number of threads at all.
 #ifndef BANYAN_SCHEDULER_PRECISION_ENDPOINT_GUARD_H_
@@ -14,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -69,10 +72,11 @@ class RoundForecast : public Computation {
 class EndpointGuard {
  public:
   static constexpr double kChange = 0.25;
+  static constexpr absl::Duration kRememberedWork = absl::Seconds(5);
 
   explicit EndpointGuard(const VoteRules& rules) : rules_(rules) {}
 
-  // Takes what a node reports of its processors.
+  // Takes what a node reports of its processors: totals since it began.
   void OnReport(NodeId node, const PrecisionReport& report);
   bool Knows(NodeId node) const { return processors_.contains(node); }
   // Returns what predicts the rounds of slices of these sizes; null where nothing has changed since it was last asked.
@@ -90,8 +94,16 @@ class EndpointGuard {
   const RoundForecast::Predictions& predictions() const { return predictions_; }
 
  private:
+  // Work of one kind at one node.
+  struct Work {
+    PrecisionReport::Service reported;  // last
+    double bytes = 0;                   // of late
+    absl::Duration time;
+  };
+
   VoteRules rules_;
   std::map<NodeId, RoundWork::Processor> processors_;
+  std::map<std::pair<NodeId, ServiceKind>, Work> work_;
   // When it was last asked.
   std::map<NodeId, RoundWork::Processor> used_;
   PolicyVersion policy_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "core/check.h"
 #include "scheduler/peer_text.h"
@@ -56,7 +57,16 @@ void PrecisionControl::Restore(const PrecisionState& state) {
   }
   NoteGuarded();
   controller_->OrderVeto({state.ordered.begin(), state.ordered.end()});
-  if (state.is_decided) controller_->Resume(state.admitted, state.is_vetoed);
+  if (!state.is_decided) return;
+  // Records of earlier versions have no digest.
+  const bool is_other = state.profile_digest != 0 && state.profile_digest != controller_->profile().digest;
+  if (is_other) {
+    context_->LogWarning(absl::StrCat("the file of profile '", controller_->profile().name,
+                                      "' has changed since this job judged its warm-up: the job goes on with the new "
+                                      "numbers, without what it had learned; put the former file back if that is not "
+                                      "meant"));
+  }
+  controller_->Resume(state.admitted, state.is_vetoed, is_other ? std::nullopt : state.learned);
 }
 
 void PrecisionControl::OnHealth(NodeId node, const HealthReport& report) {
@@ -197,9 +207,54 @@ void PrecisionControl::DecideOldest() {
   std::vector<TrainingHealth> reports;
   for (const auto& [worker, health] : oldest.mapped()) reports.push_back(health);
   const Veto before = controller_->veto();
+  const Supervisor::Record record = controller_->supervisor().record();
   controller_->Observe(MeanHealth(reports));
   controller_->BeginRound();
+  TellOfChange(record);
   if (before == Veto::kNone && controller_->veto() != Veto::kNone) ++vetoes_;
+}
+
+std::vector<std::string> PrecisionControl::Refused() const {
+  std::vector<std::string> refused;
+  if (controller_->is_warming_up()) return refused;
+  for (const auto& [scope, admission] : controller_->admissions()) {
+    if (!admission.is_admitted) refused.push_back(absl::StrCat(scope, ": ", admission.reason));
+  }
+  for (const TensorBinding& tensor : binding_.tensors()) {
+    const auto may = [](const SliceBinding& slice) { return slice.is_candidate; };
+    if (std::none_of(tensor.slices.begin(), tensor.slices.end(), may)) continue;
+    const std::optional<KeyId> key = keys_->Find(tensor.name);
+    if (key.has_value() && keys_->ElementsOf(*key) == tensor.elements) continue;
+    const std::string has = key.has_value() ? CountOf(keys_->ElementsOf(*key), "element") : "no such tensor";
+    refused.push_back(absl::StrCat(tensor.name, ": the binding expects ", CountOf(tensor.elements, "element"),
+                                   ", the job has ", has, "; write the binding anew"));
+  }
+  return refused;
+}
+
+std::string PrecisionControl::DescribeState() const {
+  if (controller_->is_warming_up()) return "warm-up";
+  const std::vector<std::string> refused = Refused();
+  if (refused.empty()) return "decided";
+  return absl::StrCat("decided, not low-bit: ", PrintableText(refused.front(), kMaxReasonBytes),
+                      refused.size() > 1 ? absl::StrCat(" (and ", refused.size() - 1, " more)") : "");
+}
+
+void PrecisionControl::TellOfChange(const Supervisor::Record& before) {
+  if (std::string state = DescribeState(); state != told_state_) {
+    told_state_ = std::move(state);
+    const Supervisor& supervisor = controller_->supervisor();
+    const DetectorScale& detector = supervisor.record().detector;
+    context_->LogInfo(absl::StrFormat(
+        "low-bit rounds: %s; detector slack %.4g, threshold %.4g (confidence %.2f%s), at most %.3g of the rounds",
+        told_state_, detector.slack, detector.threshold, detector.confidence,
+        detector.is_projected ? ", held back by the trust region" : "", supervisor.budget().target()));
+  }
+  const Supervisor::Record& record = controller_->supervisor().record();
+  if (record.triggers == before.triggers) return;
+  context_->LogInfo(absl::StrFormat(
+      "low-bit rounds: trigger %d in step %d%s; %d readmissions so far", record.triggers, decided_step_,
+      record.noise_recoveries > before.noise_recoveries ? ", taken for noise" : "", record.readmissions));
 }
 
 std::vector<SliceBinding> PrecisionControl::BoundSlices(const std::string& name, const TensorShape& shape) const {
@@ -283,7 +338,11 @@ PrecisionState PrecisionControl::State() const {
   if (!is_on()) return state;
   state.ordered.assign(controller_->ordered().begin(), controller_->ordered().end());
   state.is_decided = !controller_->is_warming_up();
-  if (state.is_decided) state.guarded = guarded_;
+  if (state.is_decided) {
+    state.guarded = guarded_;
+    state.profile_digest = controller_->profile().digest;
+    state.learned = controller_->supervisor().learned();
+  }
   for (const auto& [scope, admission] : controller_->admissions()) {
     if (admission.is_admitted) state.admitted.push_back(scope);
   }
@@ -297,7 +356,7 @@ RouteAudit PrecisionControl::Audit(const JobRounds& rounds) const {
     const std::vector<SliceBinding> slices = SlicesOf(KeyId(id));
     for (const auto& [routes, closed] : rounds.ClosedOf(KeyId(id))) {
       std::vector<SliceRoute> taken;
-      // Nodes take nothing but the route that was decided, and count what else comes.
+      // Nodes refuse what comes by another route than the one decided, and count it: PrecisionStatus::violations.
       for (size_t i = 0; i < slices.size(); ++i) {
         taken.push_back({slices[i].elements, slices[i].is_candidate, routes.Of(i), routes.Of(i)});
       }
@@ -320,7 +379,7 @@ std::optional<PrecisionStatus> PrecisionControl::Status(const JobRounds& rounds,
   const PrecisionState state = State();
   status.profile = controller_->profile().name;
   status.binding = binding_.name();
-  status.state = controller_->is_warming_up() ? "warm-up" : "decided";
+  status.state = DescribeState();
   status.admitted = state.admitted;
   const bool is_behind_alone = controller_->veto() == Veto::kNone && IsBehind();
   status.veto = is_behind_alone ? "reports are missing" : std::string(VetoName(controller_->veto()));
@@ -335,6 +394,7 @@ std::optional<PrecisionStatus> PrecisionControl::Status(const JobRounds& rounds,
          absl::ToDoubleSeconds(prediction.low_bit.busy), absl::ToDoubleSeconds(prediction.full.busy)});
   }
   status.audit = Audit(rounds).Status();
+  status.audit.all.violations = status.violations;
   return status;
 }
 

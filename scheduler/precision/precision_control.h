@@ -55,7 +55,8 @@ class PrecisionControl : public RouteSource {
                    const JobMembers* members, SchedulerContext* context);
 
   bool is_on() const { return controller_.has_value(); }
-  // Goes on as a scheduler before this one has decided.
+  // Goes on as a scheduler before this one has decided. Warns where the profile is another one: its numbers count from
+  // here on, and what was learned under the former is forgotten.
   void Restore(const PrecisionState& state);
   // Returns a warning for users when the binding has other slices of registered keys than they have; empty if not.
   std::string DescribeOtherSlices() const;
@@ -94,6 +95,10 @@ class PrecisionControl : public RouteSource {
   // Returns the scopes of the binding's candidates.
   std::set<std::string> Scopes() const;
   RouteAudit Audit(const JobRounds& rounds) const;
+  // Returns what stays in full precision although the binding lets it go low-bit, and why.
+  std::vector<std::string> Refused() const;
+  // Returns "warm-up", or "decided" with the first of what is refused.
+  std::string DescribeState() const;
   // Returns how many workers of the members are to report a step: those that are attached.
   size_t Workers() const;
   bool IsBehind() const { return waiting_.size() > kMostBehind; }
@@ -113,6 +118,8 @@ class PrecisionControl : public RouteSource {
   bool HasGuard() const { return controller_->profile().has_guard; }
   // Decides on the oldest step that waits.
   void DecideOldest();
+  // Says in the log what admission has decided, and what the Supervisor has done since `before`.
+  void TellOfChange(const Supervisor::Record& before);
 
   const OverlayConfig* overlay_;
   const KeyTable* keys_;
@@ -127,6 +134,7 @@ class PrecisionControl : public RouteSource {
   bool is_adopted_ = false;  // not before the first look: an earlier start may have had another binding
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
+  std::string told_state_ = "warm-up";
   EndpointGuard guard_;
   std::vector<GuardedSize> guarded_;  // that it refuses, in rising order
   KeyTableVersion guarded_keys_;      // of which these are

@@ -155,10 +155,28 @@ TEST_F(PrecisionControlTest, ARefusalIsNotForEver) {
   Step(1, 1);
   Step(2, 3);
   EXPECT_EQ(Route(), kPlain) << "the loss rose";
+  EXPECT_THAT(Status(), HasSubstr(R"("state":"decided, not low-bit: encoder: the loss rose by )"));
+  EXPECT_TRUE(mesh_.HasLog("low-bit rounds: decided, not low-bit: encoder: the loss rose by "));
   Step(3, 2);
   EXPECT_EQ(Route(), kPlain);
   Step(4, 1);
   EXPECT_EQ(Route(), kLowBit) << "it fell in as many steps as a warm-up has";
+  EXPECT_THAT(Status(), HasSubstr(R"("state":"decided")"));
+  EXPECT_TRUE(mesh_.HasLog("low-bit rounds: decided; detector slack 0.01, threshold 0.5 (confidence "));
+}
+
+TEST_F(PrecisionControlTest, ABindingOfAnotherModelIsToldOf) {
+  PrecisionFiles files = Files();
+  files.binding = PrecisionBinding("old", {},
+                                   {{"gone", 8, {{0, 8, TensorRole::kEncoder, true, {}, ""}}},
+                                    {"other", 4, {{0, 4, TensorRole::kEncoder, true, {}, ""}}},
+                                    {"unbound", 2, {{0, 2, TensorRole::kBias, false, {}, ""}}}});
+  control_.emplace(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+  Step(1, 1);
+  EXPECT_THAT(Status(), HasSubstr(R"("state":"warm-up",)")) << "tensors may still come";
+  Step(2, 0.9);
+  EXPECT_THAT(Status(), HasSubstr("decided, not low-bit: gone: the binding expects 8 elements, the job has no such "
+                                  "tensor; write the binding anew (and 1 more)"));
 }
 
 TEST_F(PrecisionControlTest, AStepWaitsForAllWorkers) {
@@ -255,6 +273,26 @@ TEST_F(PrecisionControlTest, ARestartGoesOnWithTheRoutes) {
   EXPECT_EQ(cooling.State(), vetoed);
 }
 
+TEST_F(PrecisionControlTest, ARestartKeepsWhatWasLearnedUnlessTheProfileIsAnother) {
+  PrecisionFiles files = Files();
+  files.profile.digest = 7;
+  files.profile.controls = *NamedControls("trust-region");
+  control_.emplace(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+  Step(1, 1);
+  Step(2, 0.9);
+  const PrecisionState state = control_->State();
+  ASSERT_TRUE(state.learned.has_value());
+  PrecisionControl next(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+  next.Restore(state);
+  EXPECT_EQ(next.State(), state);
+  EXPECT_FALSE(mesh_.HasLog("has changed since this job judged its warm-up"));
+  files.profile.digest = 8;
+  PrecisionControl edited(files, &mesh_.overlay, &keys_, &mesh_.members, &mesh_.context);
+  edited.Restore(state);
+  EXPECT_FALSE(edited.State().learned.has_value());
+  EXPECT_TRUE(mesh_.HasLog("the file of profile 'small' has changed since this job judged its warm-up"));
+}
+
 // The guard asks for predictions, which the compute pool makes.
 class GuardedControlTest : public PrecisionControlTest {
  protected:
@@ -318,6 +356,27 @@ TEST_F(GuardedControlTest, WhereProcessorsAreWhatIsSlowTensorsStayPlain) {
   control_->OnReport(NodeId(2), kFast, 1);
   Finish(Review());
   EXPECT_EQ(Route(), kLowBit);
+}
+
+TEST_F(GuardedControlTest, AProcessorThatBecomesSlowShowsHoweverLongItWasFast) {
+  const auto report = [this](uint64_t bytes, absl::Duration time) {
+    PrecisionReport total;
+    total.services = {{ServiceKind::kCast, bytes, time}, {ServiceKind::kCount, bytes, time}};
+    AllReport(total);
+  };
+  report(1'000'000'000'000, absl::Seconds(100));
+  Finish(Review());
+  EXPECT_EQ(Route(), kLowBit);
+  report(1'000'000'000'100, absl::Seconds(1000));
+  Finish(Review());
+  report(1'000'000'000'200, absl::Seconds(2000));
+  Finish(Review());
+  report(1'000'000'000'300, absl::Seconds(9000));
+  Finish(Review());
+  EXPECT_EQ(Route(), kPlain) << "though it has done 100 MB a second since it began";
+  report(100'000'000, absl::Milliseconds(10));
+  Finish(Review());
+  EXPECT_EQ(Route(), kLowBit) << "nodes that began anew";
 }
 
 TEST_F(GuardedControlTest, OtherThreadsArePredictedAnew) {

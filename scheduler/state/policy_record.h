@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/ids.h"
+#include "precision/control/learned_controls.h"
 #include "proto/policy_slice.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
@@ -37,6 +38,8 @@ struct PrecisionState {
   std::vector<std::string> ordered;
   // Sizes of slices whose low-bit rounds would take longer, in rising order: they stay plain.
   std::vector<GuardedSize> guarded;
+  uint64_t profile_digest = 0;  // of the profile under which the warm-up was judged
+  std::optional<LearnedControls> learned;
   friend bool operator==(const PrecisionState&, const PrecisionState&) = default;
 };
 

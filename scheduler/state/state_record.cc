@@ -75,6 +75,8 @@ void Fields(Visitor& v, PrecisionState& m) {
   }
   v(5, "guarded", elements);
   v(6, "guarded_bytes", element_bytes);
+  v(7, "profile_digest", m.profile_digest);
+  v(8, "learned", m.learned);
   if constexpr (Visitor::kReads) {
     // Records of a version that told tensors apart by their elements alone have no bytes.
     element_bytes.resize(elements.size(), 4);
