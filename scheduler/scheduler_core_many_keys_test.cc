@@ -99,5 +99,56 @@ TEST_F(ManyKeysTest, MembersCanReadWhatTheyAreTold) {
   EXPECT_THAT(harness_.Sent<JobFailed>(1), IsEmpty());
 }
 
+// All nodes of a job ask for all keys of a model, some at a time.
+class ManyNodesTest : public testing::Test {
+ protected:
+  static constexpr int kNodes = 64;
+  static constexpr uint32_t kModelKeys = 2065;
+  static constexpr uint32_t kAtATime = 59;  // as a worker's calls reach its node
+  static constexpr uint32_t kTimes = kModelKeys / kAtATime;
+
+  ManyNodesTest() : harness_(MeshOverlay(kNodes)) {}
+
+  void Ask(int node, uint32_t time) {
+    RegisterKeys keys;
+    // Each node has an order of its own.
+    for (uint32_t i = 0; i < kAtATime; ++i) {
+      const uint32_t key = (time * kAtATime + i + 7 * static_cast<uint32_t>(node)) * 2 % kModelKeys;
+      keys.keys.push_back({absl::StrCat("layers.", key, ".weight"), 10});
+    }
+    harness_.Receive(node, keys);
+  }
+
+  SchedulerHarness harness_;
+};
+
+TEST_F(ManyNodesTest, AskBeforeTheStartAndAreToldOnce) {
+  for (int node = 1; node <= kNodes; ++node) {
+    harness_.Receive(node, SchedulerHarness::JoinOf(node));
+    // The last one begins the job, which the others have waited for with all their keys.
+    for (uint32_t time = 0; time < kTimes && node < kNodes; ++time) Ask(node, time);
+  }
+  for (int node = 1; node <= kNodes; ++node) {
+    ASSERT_THAT(harness_.Sent<KeysAssigned>(node), SizeIs(1));
+    EXPECT_THAT(harness_.Sent<KeysAssigned>(node)[0].keys, SizeIs(kModelKeys));
+  }
+  harness_.ForgetSent();
+  for (uint32_t time = 0; time < kTimes; ++time) Ask(kNodes, time);
+  EXPECT_EQ(EntriesOf(harness_.Sent<KeysAssigned>(kNodes)), kModelKeys);
+  EXPECT_THAT(harness_.Sent<KeysAssigned>(1), IsEmpty());
+}
+
+TEST_F(ManyNodesTest, AskAfterTheStartAndAreToldTwiceAtMost) {
+  harness_.StartJob(kNodes);
+  for (uint32_t time = 0; time < kTimes; ++time) {
+    for (int node = 1; node <= kNodes; ++node) Ask(node, time);
+  }
+  for (int node = 1; node <= kNodes; ++node) {
+    // When it is registered, and as the answer to what the node has asked.
+    EXPECT_LE(EntriesOf(harness_.Sent<KeysAssigned>(node)), 2 * kModelKeys);
+    EXPECT_GT(EntriesOf(harness_.Sent<KeysAssigned>(node)), kModelKeys);
+  }
+}
+
 }  // namespace
 }  // namespace banyan

@@ -11,42 +11,59 @@
 namespace banyan {
 namespace {
 
+// A message has the rows of a run of keys. So many that nobody has asked for cost less than another message.
+constexpr uint32_t kMostBetween = 16;
+
+std::vector<KeyRun> RunsOf(const std::set<KeyId>& keys) {
+  std::vector<KeyRun> runs;
+  for (const KeyId key : keys) {
+    const bool goes_on = !runs.empty() && key.value() - runs.back().last.value() <= kMostBetween + 1;
+    if (!goes_on) runs.push_back({key, key});
+    runs.back().last = key;
+  }
+  return runs;
+}
+
 constexpr char kSameShape[] = "; all workers of all nodes must give it the same shape";
 
 }  // namespace
 
 bool WaitingKeys::Add(NodeId node, const RegisterKeys::Key& key) {
-  const auto known = index_.find(ShapeOf(key));
-  if (known != index_.end()) {
-    std::vector<NodeId>& nodes = entries_[known->second].nodes;
-    if (std::find(nodes.begin(), nodes.end(), node) != nodes.end()) return true;
-    if (askers_ >= kMaxWaitingAskers) return false;
-    nodes.push_back(node);
-    ++askers_;
-    return true;
+  auto known = index_.find(ShapeOf(key));
+  if (known != index_.end() && entries_.at(known->second).nodes.Has(node)) return true;
+  if (askers_ >= kMaxWaitingAskers) return false;
+  if (known == index_.end()) {
+    if (entries_.size() >= kMaxWaitingKeys) return false;
+    if (grouped_tensors_ + key.layout.parts.size() > kMaxWaitingTensors) return false;
+    known = index_.emplace(ShapeOf(key), next_entry_).first;
+    entries_.emplace(next_entry_++, Entry{key, {}});
+    grouped_tensors_ += key.layout.parts.size();
   }
-  if (entries_.size() >= kMaxWaitingKeys || askers_ >= kMaxWaitingAskers) return false;
-  if (grouped_tensors_ + key.layout.parts.size() > kMaxWaitingTensors) return false;
-  index_.emplace(ShapeOf(key), entries_.size());
-  entries_.push_back({key, {node}});
+  entries_.at(known->second).nodes.Add(node);
+  ++asked_[node];
   ++askers_;
-  grouped_tensors_ += key.layout.parts.size();
   return true;
 }
 
 void WaitingKeys::Drop(NodeId node) {
-  for (const Entry& entry : TakeAll()) {
-    for (const NodeId other : entry.nodes) {
-      if (other != node) Add(other, entry.key);
-    }
+  const auto asked = asked_.extract(node);
+  if (asked.empty()) return;
+  askers_ -= asked.mapped();
+  for (auto next = entries_.begin(); next != entries_.end();) {
+    const auto numbered = next++;
+    Entry& entry = numbered->second;
+    if (!entry.nodes.Drop(node) || !entry.nodes.in_order().empty()) continue;
+    grouped_tensors_ -= entry.key.layout.parts.size();
+    index_.erase(ShapeOf(entry.key));
+    entries_.erase(numbered);
   }
 }
 
 std::vector<WaitingKeys::Entry> WaitingKeys::TakeAll() {
-  index_.clear();
-  askers_ = 0;
-  grouped_tensors_ = 0;
-  return std::exchange(entries_, {});
+  std::vector<Entry> all;
+  for (auto& [number, entry] : entries_) all.push_back(std::move(entry));
+  *this = WaitingKeys();
+  return all;
 }
 
 void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
@@ -69,7 +86,7 @@ bool KeyRegistrar::RegisterWaiting(const JobRounds& rounds) {
   // All at once: the nodes of a job ask for the same keys.
   Batch batch = NewBatch();
   for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
-    for (const NodeId node : entry.nodes) Register(node, entry.key, rounds, batch);
+    for (const NodeId node : entry.nodes.in_order()) Register(node, entry.key, rounds, batch);
   }
   return Announce(std::move(batch));
 }
@@ -81,7 +98,7 @@ void KeyRegistrar::Register(NodeId node, const RegisterKeys::Key& key, const Job
   if (!is_agreed && RefuseForQuarrel(node, key)) return;
   if (!known.has_value() && key.elements == 0) return RefuseEmpty(node, key);
   const absl::StatusOr<KeyId> id = table_.Register(key);
-  if (id.ok()) NoteGiver(*id, node);
+  if (id.ok()) givers_[*id].Add(node);
   if (!id.ok() && known.has_value()) {
     RefuseShape(node, key, *known, rounds);
   } else if (!id.ok()) {
@@ -89,19 +106,19 @@ void KeyRegistrar::Register(NodeId node, const RegisterKeys::Key& key, const Job
   } else if (table_.version() > before) {
     batch.added.keys.push_back({key.name, key.elements, key.layout, table_.BordersOf(*id)});
   } else if (*id < batch.added.first_key) {
-    const auto [known_keys, is_first] = batch.known.try_emplace(node, KeyRun{*id, *id});
-    known_keys->second.first = std::min(known_keys->second.first, *id);
-    known_keys->second.last = std::max(known_keys->second.last, *id);
+    batch.known[node].insert(*id);
   }
 }
 
 bool KeyRegistrar::Announce(Batch batch) {
-  for (const auto& [node, run] : batch.known) SendRows(node, run.first, run.last);
+  for (const auto& [node, keys] : batch.known) {
+    for (const KeyRun& run : RunsOf(keys)) SendRows(node, table_.Rows(run));
+  }
   const bool has_grown = !batch.added.keys.empty();
   if (has_grown) {
-    const KeyId first = batch.added.first_key;
+    const std::vector<KeySlice> rows = table_.Rows({batch.added.first_key, Last()});
     context_->Persist(std::move(batch.added));
-    for (const Member& member : members_->table().all()) SendRows(member.id, first, Last());
+    for (const Member& member : members_->table().all()) SendRows(member.id, rows);
   }
   for (auto& [node, refused] : std::exchange(refused_, {})) {
     if (node == NodeId()) {
@@ -113,13 +130,11 @@ bool KeyRegistrar::Announce(Batch batch) {
   return has_grown;
 }
 
-void KeyRegistrar::SendAll(NodeId node) {
-  if (table_.Contains(KeyId(1))) SendRows(node, KeyId(1), Last());
-}
+void KeyRegistrar::SendAll(NodeId node) { SendRows(node, table_.Rows({KeyId(1), Last()})); }
 
-void KeyRegistrar::SendRows(NodeId node, KeyId first, KeyId last) {
-  if (!members_->table().Find(node).connection.has_value()) return;
-  SendInParts(table_.Rows(first, last), [this, node](std::vector<KeySlice> part) {
+void KeyRegistrar::SendRows(NodeId node, std::vector<KeySlice> rows) {
+  if (rows.empty() || !members_->table().Find(node).connection.has_value()) return;
+  SendInParts(std::move(rows), [this, node](std::vector<KeySlice> part) {
     members_->SendTo(node, KeysAssigned{job_->term(), table_.version(), std::move(part)});
   });
 }
@@ -138,17 +153,12 @@ void KeyRegistrar::Refuse(NodeId node, const RegisterKeys::Key& key, const std::
   refused_.emplace_back(node, KeyRefused{job_->term(), key.name, reason});
 }
 
-void KeyRegistrar::NoteGiver(KeyId id, NodeId node) {
-  std::vector<NodeId>& givers = givers_[id];
-  if (std::find(givers.begin(), givers.end(), node) == givers.end()) givers.push_back(node);
-}
-
 void KeyRegistrar::NoteQuarrel(NodeId culprit, const RegisterKeys::Key& key, std::optional<KeyId> id) {
   const auto former = quarrels_.find(key.name);
   if (former == quarrels_.end() && quarrels_.size() >= kMaxWaitingKeys) return;
   Quarrel quarrel{culprit, key, {}, former == quarrels_.end() ? ShapeClaims() : former->second.claims};
   if (id.has_value()) {
-    for (const NodeId giver : givers_[*id]) {
+    for (const NodeId giver : givers_[*id].in_order()) {
       quarrel.told.insert(giver);
       if (!quarrel.claims.Has(giver)) quarrel.claims.Note(giver, table_.ShapeOf(*id));
     }
@@ -201,7 +211,7 @@ std::string KeyRegistrar::DescribeOutliers(const ShapeClaims& claims, NodeId fir
 }
 
 void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const JobRounds& rounds) {
-  const std::vector<NodeId>& givers = givers_[id];
+  const std::vector<NodeId>& givers = givers_[id].in_order();
   std::string former = givers.empty() ? "the job" : members_->NameOf(givers.front());
   const bool has_left = !givers.empty() && !members_->table().Find(givers.front()).is_member;
   if (has_left) absl::StrAppend(&former, ", which has left,");

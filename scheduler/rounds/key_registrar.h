@@ -65,13 +65,42 @@ class ShapeClaims {
   std::map<NodeId, Claim> claims_;
 };
 
+// Nodes in order of arrival, each once. Thread-compatible; owned by KeyRegistrar.
+class ArrivedNodes {
+ public:
+  // Returns whether the node is new.
+  bool Add(NodeId node) {
+    if (Has(node)) return false;
+    if (is_here_.size() <= node.value()) is_here_.resize(node.value() + 1);
+    is_here_[node.value()] = true;
+    in_order_.push_back(node);
+    return true;
+  }
+  // Returns whether the node was there.
+  bool Drop(NodeId node) {
+    if (!Has(node)) return false;
+    is_here_[node.value()] = false;
+    std::erase(in_order_, node);
+    return true;
+  }
+  bool Has(NodeId node) const { return node.value() < is_here_.size() && is_here_[node.value()]; }
+  const std::vector<NodeId>& in_order() const { return in_order_; }
+
+ private:
+  std::vector<NodeId> in_order_;
+  std::vector<bool> is_here_;  // by id
+};
+
 // Keys that nodes have asked for before the job has started, in order of arrival. Thread-compatible; owned by
 // KeyRegistrar.
+//
+// Invariants:
+// - Its work grows with the keys that a node asks for, and not with what others wait for: all nodes ask at one time.
 class WaitingKeys {
  public:
   struct Entry {
     RegisterKeys::Key key;
-    std::vector<NodeId> nodes;  // that have asked for it, in order of arrival
+    ArrivedNodes nodes;  // that have asked for it
   };
 
   // Adds a key, once per node and key. False at kMaxWaitingKeys, kMaxWaitingAskers and kMaxWaitingTensors.
@@ -87,9 +116,11 @@ class WaitingKeys {
   using Shape = std::tuple<std::string, int64_t, uint64_t>;  // name, elements and the layout's hash
   static Shape ShapeOf(const RegisterKeys::Key& key) { return {key.name, key.elements, key.layout.Hash()}; }
 
-  std::vector<Entry> entries_;
-  std::map<Shape, size_t> index_;  // of entries_
-  size_t askers_ = 0;              // of all entries together
+  std::map<uint64_t, Entry> entries_;  // by order of arrival
+  std::map<Shape, uint64_t> index_;    // of entries_
+  std::map<NodeId, size_t> asked_;     // how many entries each node is in
+  uint64_t next_entry_ = 0;
+  size_t askers_ = 0;  // of all entries together
   size_t grouped_tensors_ = 0;
 };
 
@@ -136,7 +167,7 @@ class KeyRegistrar {
   // What one step registers.
   struct Batch {
     KeysRecord added;
-    std::map<NodeId, KeyRun> known;  // what each node has asked for that was known before, and what lies between
+    std::map<NodeId, std::set<KeyId>> known;  // what each node has asked for that was known before
   };
 
   Batch NewBatch() const { return {{Last().Next(), {}}, {}}; }
@@ -144,7 +175,7 @@ class KeyRegistrar {
   // Makes it durable and tells it, and then what was refused. True when the model has grown.
   bool Announce(Batch batch);
   // Tells a node these rows of the table.
-  void SendRows(NodeId node, KeyId first, KeyId last);
+  void SendRows(NodeId node, std::vector<KeySlice> rows);
   // Refuses a key to `node` when the step is announced.
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
   // Notes that `culprit` gives a key another shape than those that gave it one before.
@@ -160,15 +191,13 @@ class KeyRegistrar {
   void RefuseEmpty(NodeId node, const RegisterKeys::Key& key);
   // Refuses another shape of a key that exists.
   void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const JobRounds& rounds);
-  void NoteGiver(KeyId id, NodeId node);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
 
   const JobState* job_;
   JobMembers* members_;
   SchedulerContext* context_;
   KeyTable table_;
-  // Who has given a key its shape since the start of the scheduler, the first one first.
-  std::map<KeyId, std::vector<NodeId>> givers_;
+  std::map<KeyId, ArrivedNodes> givers_;     // who has given a key its shape since the start of the scheduler
   std::map<std::string, Quarrel> quarrels_;  // by key's name; kMaxWaitingKeys at most
   WaitingKeys waiting_;
   std::vector<std::pair<NodeId, KeyRefused>> refused_;  // in this step; to all without a node

@@ -8,6 +8,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -47,6 +48,19 @@ TEST_F(KeyRegistrarTest, AKnownKeyIsToldToTheAskerAlone) {
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), SizeIs(1));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   EXPECT_THAT(mesh_.Records(), SizeIs(records));
+}
+
+// Nodes may give the keys of a model in any order, a few at a time.
+TEST_F(KeyRegistrarTest, WhoAsksForKnownKeysIsToldOfTheseAlone) {
+  KeyRegistrar::Keys model;
+  for (int key = 1; key <= 2065; ++key) model.push_back({absl::StrCat("w", key), 1});
+  keys_.Register(kA, model, rounds_);
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"w2000", 1}, {"w3", 1}, {"w1", 1}}, rounds_));
+  const std::vector<KeysAssigned> told = mesh_.Sent<KeysAssigned>(2);
+  ASSERT_THAT(told, SizeIs(2));
+  EXPECT_THAT(told[0].keys, SizeIs(3)) << "the one between costs no message";
+  EXPECT_THAT(told[1].keys, ElementsAre(KeySlice{KeyId(2000), "w2000", 1}));
 }
 
 TEST_F(KeyRegistrarTest, AnotherShapeIsToldToAllWhileTheyWaitForTheInit) {

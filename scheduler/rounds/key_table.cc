@@ -96,10 +96,10 @@ int64_t KeyTable::ElementsOfAll() const {
   return sum;
 }
 
-std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
+std::vector<KeySlice> KeyTable::Rows(const KeyRun& keys) const {
   std::vector<KeySlice> rows;
-  rows.reserve(last.value() - first.value() + 1);
-  for (KeyId key = first; key <= last; key = key.Next()) {
+  for (KeyId key = keys.first; key <= keys.last; key = key.Next()) {
+    BANYAN_CHECK(Contains(key));
     const Key& row = keys_[key.value() - 1];
     rows.push_back(KeySlice{key, row.name, row.elements, row.layout_hash, row.layout.type, row.borders});
   }

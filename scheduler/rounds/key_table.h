@@ -54,7 +54,8 @@ class KeyTable {
   // Returns what plans know of each key, in order of KeyId.
   std::vector<PlannedTensor> Tensors() const;
   int64_t ElementsOfAll() const;
-  std::vector<KeySlice> Rows(KeyId first, KeyId last) const;
+  // Returns what nodes are told of these keys.
+  std::vector<KeySlice> Rows(const KeyRun& keys) const;
   // New keys get the slices of this source from now on; none before. It outlives this.
   void UseRoutes(const RouteSource* routes) { routes_ = routes; }
 

@@ -24,7 +24,7 @@ TEST(KeyTableTest, CountsFromOneInOrderOfArrival) {
   EXPECT_TRUE(table.Contains(KeyId(2)));
   EXPECT_FALSE(table.Contains(KeyId(3)));
   EXPECT_FALSE(table.Contains(KeyId(0)));
-  EXPECT_THAT(table.Rows(KeyId(1), KeyId(2)), ElementsAre(KeySlice{KeyId(1), "b", 20}, KeySlice{KeyId(2), "a", 10}));
+  EXPECT_THAT(table.Rows({KeyId(1), KeyId(2)}), ElementsAre(KeySlice{KeyId(1), "b", 20}, KeySlice{KeyId(2), "a", 10}));
 }
 
 TEST(KeyTableTest, RefusesAnotherShape) {
@@ -44,7 +44,7 @@ TEST(KeyTableTest, RefusesAGroupOfOtherTensors) {
               HasSubstr("key 'g' has 'a' with 1 elements as tensor 1, and 'a' with 2 elements as tensor 1 came"));
   EXPECT_THAT(std::string(table.Register({"g", 3}).status().message()),
               HasSubstr("and 3 elements as a single tensor came"));
-  EXPECT_EQ(table.Rows(KeyId(1), KeyId(1))[0].layout, (TensorLayout{{{"a", 1}, {"b", 2}}}.Hash()));
+  EXPECT_EQ(table.Rows({KeyId(1), KeyId(1)})[0].layout, (TensorLayout{{{"a", 1}, {"b", 2}}}.Hash()));
 }
 
 TEST(KeyTableTest, TheTensorsOfGroupsAreBounded) {
@@ -97,8 +97,8 @@ TEST(KeyTableTest, KeysKeepTheSlicesThatTheyWereGiven) {
   ASSERT_TRUE(table.Register({"early", 10}).ok());
   ASSERT_TRUE(table.Register({"w", 10}).ok());
   ASSERT_TRUE(table.Restore({"old", 10, {}, {5}}).ok());
-  EXPECT_THAT(table.Rows(KeyId(1), KeyId(1))[0].borders, IsEmpty());
-  EXPECT_THAT(table.Rows(KeyId(2), KeyId(2))[0].borders, ElementsAre(1, 9));
+  EXPECT_THAT(table.Rows({KeyId(1), KeyId(1)})[0].borders, IsEmpty());
+  EXPECT_THAT(table.Rows({KeyId(2), KeyId(2)})[0].borders, ElementsAre(1, 9));
   EXPECT_THAT(table.BordersOf(KeyId(3)), ElementsAre(5));
   EXPECT_THAT(table.Tensors()[1].borders, ElementsAre(1, 9));
 }
@@ -139,7 +139,11 @@ TEST(KeyTableTest, TellsPlansHowWideElementsAre) {
 TEST(KeyTableTest, IsBounded) {
   KeyTable table(kChunk);
   for (size_t i = 0; i < kMaxKeys; ++i) ASSERT_TRUE(table.Register({absl::StrCat(i), 1}).ok());
-  EXPECT_EQ(table.Register({"one more", 1}).status().code(), absl::StatusCode::kResourceExhausted);
+  const absl::Status full = table.Register({"step 7", 1}).status();
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  // Of a program that makes a key in each step: what is wrong, and the remedy.
+  EXPECT_THAT(std::string(full.message()), HasSubstr("the job has its 65536 keys already; 'step 7' would be one more; "
+                                                     "use the same names in each step, and groups for small tensors"));
   EXPECT_TRUE(table.Register({"0", 1}).ok());
 }
 

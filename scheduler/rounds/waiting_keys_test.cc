@@ -14,7 +14,7 @@ TEST(WaitingKeysTest, KeepsTheOrderAndForgetsRepetitions) {
   EXPECT_TRUE(waiting.Add(NodeId(2), {"b", 2}));
   const std::vector<WaitingKeys::Entry> all = waiting.TakeAll();
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0].nodes, std::vector<NodeId>{NodeId(2)});
+  EXPECT_EQ(all[0].nodes.in_order(), std::vector<NodeId>{NodeId(2)});
   EXPECT_EQ(all[1].key.name, "a");
   EXPECT_EQ(all[2].key.elements, 2);
   EXPECT_EQ(waiting.size(), 0u);
@@ -27,7 +27,7 @@ TEST(WaitingKeysTest, KeepsWhatSeveralNodesAskForOnce) {
   waiting.Drop(NodeId(1));
   const std::vector<WaitingKeys::Entry> all = waiting.TakeAll();
   ASSERT_EQ(all.size(), 1u);
-  EXPECT_EQ(all[0].nodes, (std::vector<NodeId>{NodeId(3), NodeId(2)}));
+  EXPECT_EQ(all[0].nodes.in_order(), (std::vector<NodeId>{NodeId(3), NodeId(2)}));
 }
 
 TEST(WaitingKeysTest, DropsThoseOfANodeThatIsGone) {
