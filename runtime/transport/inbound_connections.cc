@@ -33,6 +33,9 @@ int64_t TakenBytes(int fd) {
   return static_cast<int64_t>(info.tcpi_bytes_received) - queued_bytes;
 }
 
+// What all that ZeroMQ says and keeps of a connection at rest is less than.
+constexpr int64_t kFewBytes = int64_t{1} << 16;
+
 // Of a frame on the wire, its length included.
 int64_t WireBytes(const zmq::message_t& frame, bool encrypts) {
   constexpr size_t kLongestShort = 255;
@@ -162,9 +165,11 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers) 
   std::vector<Hoard> of_strangers;
   std::vector<Hoard> too_large;
   int64_t strangers_bytes = 0;
+  holds_parts_ = false;
   for (const auto& [fd, socket] : sockets_) {
     if (socket.has_ended || socket.is_ending) continue;
     const Hoard hoard{TakenBytes(fd) - socket.read_bytes, fd, socket.ordinal};
+    holds_parts_ = holds_parts_ || hoard.bytes > kFewBytes;
     if (socket.route.empty()) {
       of_strangers.push_back(hoard);
       strangers_bytes += hoard.bytes;
@@ -229,8 +234,10 @@ bool AcceptedSockets::EndIfStillThere(int fd, uint64_t ordinal) {
 
 namespace {
 
-// How much a connection can have ZeroMQ keep depends on how much comes meanwhile.
+// How much a connection can have ZeroMQ keep depends on how much comes meanwhile. A process in which nothing happens
+// wakes seldomer for a look, unless the last one has found parts of messages.
 constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
+constexpr absl::Duration kLookAtRestEvery = absl::Seconds(1);
 constexpr absl::Duration kLookAtStrangersEvery = absl::Milliseconds(20);
 
 // ZeroMQ gives a peer that brings no routing id five bytes, the first of them zero.
@@ -433,14 +440,15 @@ void InboundConnections::Await(const std::string& route, Timestamp now) {
   for (; leaving_.size() > limits_.most_strangers; leaving_.pop_front()) End(leaving_.front().route);
 }
 
-Timestamp InboundConnections::LookAt() const {
+Timestamp InboundConnections::LookAt(absl::Duration at_rest) const {
   if (is_crowded_) return Timestamp();
-  return last_look_ + (accepted_.strangers() > 0 ? kLookAtStrangersEvery : kLookEvery);
+  if (accepted_.strangers() > 0) return last_look_ + kLookAtStrangersEvery;
+  return last_look_ + (accepted_.holds_parts() ? kLookEvery : at_rest);
 }
 
 Timestamp InboundConnections::next_deadline() const {
   if (accepted_.has_news()) return Timestamp();
-  const Timestamp look_at = std::min(accepted_.empty() ? kNever : LookAt(), accepted_.hold_back_at());
+  const Timestamp look_at = std::min(accepted_.empty() ? kNever : LookAt(kLookAtRestEvery), accepted_.hold_back_at());
   return leaving_.empty() ? look_at : std::min(look_at, leaving_.front().deadline);
 }
 
@@ -449,7 +457,7 @@ int InboundConnections::EndOverdue(Timestamp now) {
     End(leaving_.front().route);
     leaving_.pop_front();
   }
-  if (now < LookAt()) return 0;
+  if (now < LookAt(kLookEvery)) return 0;
   last_look_ = now;
   is_crowded_ = false;
   return accepted_.EndCrowd(limits_.most_strangers) +

@@ -65,6 +65,8 @@ class AcceptedSockets {
   // every whole message has been read: then it keeps nothing but parts. It does so for ever, as none of its own limits
   // is on the parts of a message.
   int EndHoarders(int64_t most_bytes, int64_t most_of_strangers);
+  // Returns whether the last EndHoarders has found a connection of which ZeroMQ keeps parts of a message.
+  bool holds_parts() const { return holds_parts_; }
   // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
   // many. The oldest of the host that has most of them goes first.
   int EndCrowd(size_t most);
@@ -106,8 +108,9 @@ class AcceptedSockets {
   StrangerRates rates_;
   std::vector<int> listening_;     // descriptors
   bool cannot_hold_back_ = false;  // the kernel does not let us
-  size_t open_ = 0;                // as reported
-  size_t strangers_ = 0;           // of these, those that have brought no message and are not being ended
+  bool holds_parts_ = false;
+  size_t open_ = 0;       // as reported
+  size_t strangers_ = 0;  // of these, those that have brought no message and are not being ended
 };
 
 class InboundConnections {
@@ -193,8 +196,8 @@ class InboundConnections {
   void End(const std::string& route);
   // Ends the connection when the limits' linger is over.
   void Await(const std::string& route, Timestamp now);
-  // When to look for hoarders and crowds.
-  Timestamp LookAt() const;
+  // When to look for hoarders and crowds; `at_rest` after the last look where nothing calls for one.
+  Timestamp LookAt(absl::Duration at_rest) const;
 
   std::unique_ptr<PolledSocket> socket_;
   AcceptedSockets accepted_;

@@ -50,6 +50,7 @@ OutboundConnection::OutboundConnection(const Surroundings& surroundings, Destina
     : poller_(*surroundings.poller),
       dialler_(*surroundings.dialler),
       security_(surroundings.security),
+      id_(destination.connection),
       address_(std::move(destination.address)),
       peer_(std::move(destination.peer)),
       carries_chunks_(destination.carries_chunks),
@@ -86,7 +87,7 @@ void OutboundConnection::OpenSocket(Timestamp now) {
   retry_at_ = now + std::min(limits_.silence_told, limits_.connect_timeout);
   const TcpEndpoint& endpoint = endpoints_[attempts_ % endpoints_.size()];
   try {
-    zmq::socket_t& socket = socket_.emplace(poller_, zmq::socket_type::dealer).socket();
+    zmq::socket_t& socket = socket_.emplace(poller_, zmq::socket_type::dealer, id_).socket();
     ApplyLimits(limits_, socket);
     socket.set(zmq::sockopt::ipv6, endpoint.is_ipv6);
     socket.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
@@ -95,7 +96,7 @@ void OutboundConnection::OpenSocket(Timestamp now) {
       retry_at_ = now + limits_.longest_pause;
       return;
     }
-    monitor_.emplace(poller_, socket, kWatched);
+    monitor_.emplace(poller_, socket, kWatched, id_);
     // With keys this connection is CURVE's.
     by_unix_socket_ = security_ == nullptr && HasUnixSocket(endpoint) && !lacks_unix_socket_;
     socket.connect(by_unix_socket_ ? *endpoint.UnixAddress() : endpoint.Address());
@@ -324,17 +325,17 @@ bool OutboundConnection::Receive(ReceivedFrames& received, Timestamp now) {
 
 // ---- the way by the data port ----
 
-OutboundConnection::SealedConnection::SealedConnection(SocketPoller& poller, const SocketLimits& limits,
-                                                       const TcpEndpoint& to, bool by_unix, const DataTicket& with,
-                                                       Timestamp now)
+OutboundConnection::SealedConnection::SealedConnection(SocketPoller& poller, ConnectionId connection,
+                                                       const SocketLimits& limits, const TcpEndpoint& to, bool by_unix,
+                                                       const DataTicket& with, Timestamp now)
     : endpoint(to),
       by_unix_socket(by_unix),
       ticket(with),
       opened_at(now),
       sealer(ticket.aead, ticket.to_acceptor),
       opener(ticket.aead, ticket.to_opener),
-      socket(poller, zmq::socket_type::dealer),
-      monitor(poller, socket.socket(), kWatched) {
+      socket(poller, zmq::socket_type::dealer, connection),
+      monitor(poller, socket.socket(), kWatched, connection) {
   SocketLimits wider = limits;
   wider.max_frame_bytes += kAeadTagBytes;
   ApplyLimits(wider, socket.socket());
@@ -350,7 +351,7 @@ void OutboundConnection::OpenSealed(const DataTicket& ticket, Timestamp now, boo
   endpoint.port = absl::StrCat(ticket.port);
   try {
     const bool by_unix_socket = may_use_unix_socket && HasUnixSocket(endpoint);
-    sealed_ = std::make_unique<SealedConnection>(poller_, limits_, endpoint, by_unix_socket, ticket, now);
+    sealed_ = std::make_unique<SealedConnection>(poller_, id_, limits_, endpoint, by_unix_socket, ticket, now);
   } catch (const zmq::error_t& error) {
     fallback_ = HasDescriptorLeft() ? error.what() : NoDescriptor();
   }

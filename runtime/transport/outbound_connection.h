@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/ids.h"
 #include "core/time.h"
 #include "runtime/transport/congestion_control.h"
 #include "runtime/transport/connection_security.h"
@@ -66,6 +67,7 @@ class OutboundConnection {
     const ConnectionSecurity* security = nullptr;
   };
   struct Destination {
+    ConnectionId connection;
     std::string address;
     std::string peer;             // the node's name; empty for a scheduler
     bool carries_chunks = false;  // with keys it asks for a ticket, and sends by the data port once it can
@@ -98,6 +100,13 @@ class OutboundConnection {
   // Returns whether the key of the other end is still one that it may have. True without keys.
   bool IsTrusted() const;
 
+  // Returns whether there is something to find out of it though none of its sockets may receive.
+  bool wants_look() const {
+    const bool has_failed = in_doubt_.has_value() || (!up_ && !failure_.empty());
+    const bool is_in_question = is_seal_broken_ || !fallback_.empty() || (sealed_ != nullptr && !sealed_->is_up);
+    return has_failed || is_in_question;
+  }
+
   bool up() const { return up_; }
   // REQUIRES: up().
   SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now);
@@ -114,8 +123,8 @@ class OutboundConnection {
   // The connection to a data port, beside the one that the ticket came on.
   struct SealedConnection {
     // Starts to connect. Throws zmq::error_t when the process has no socket left.
-    SealedConnection(SocketPoller& poller, const SocketLimits& limits, const TcpEndpoint& endpoint, bool by_unix_socket,
-                     const DataTicket& ticket, Timestamp now);
+    SealedConnection(SocketPoller& poller, ConnectionId connection, const SocketLimits& limits,
+                     const TcpEndpoint& endpoint, bool by_unix_socket, const DataTicket& ticket, Timestamp now);
 
     const TcpEndpoint endpoint;
     const bool by_unix_socket;
@@ -163,6 +172,7 @@ class OutboundConnection {
   SocketPoller& poller_;
   Dialler& dialler_;
   const ConnectionSecurity* const security_;
+  const ConnectionId id_;
   const std::string address_;
   const std::string peer_;
   const bool carries_chunks_;

@@ -19,9 +19,11 @@ namespace banyan {
 
 class PolledSocket {
  public:
-  // Throws zmq::error_t when the process has no socket left. `poller` outlives this.
-  PolledSocket(SocketPoller& poller, zmq::socket_type type)
+  // Throws zmq::error_t when the process has no socket left. `poller` outlives this. `owner`: the connection that it is
+  // part of.
+  PolledSocket(SocketPoller& poller, zmq::socket_type type, ConnectionId owner = {})
       : poller_(poller), socket_(poller.context(), type), fd_(socket_.get(zmq::sockopt::fd)) {
+    readiness_.owner = owner;
     poller_.Add(fd_, readiness_);
   }
   PolledSocket(const PolledSocket&) = delete;
@@ -30,12 +32,12 @@ class PolledSocket {
 
   // For options, addresses and monitors.
   zmq::socket_t& socket() {
-    readiness_.may_receive = true;
+    poller_.MayReceive(readiness_);
     return socket_;
   }
 
   SendResult Send(std::vector<zmq::message_t>& frames) {
-    readiness_.has_sent = true;
+    poller_.HasSent(readiness_);
     return SendFrames(socket_, frames);
   }
 
@@ -46,7 +48,7 @@ class PolledSocket {
   }
 
   // Receive will ask, whatever the poller has seen.
-  void OnReadable() { readiness_.may_receive = true; }
+  void OnReadable() { poller_.MayReceive(readiness_); }
 
  private:
   SocketPoller& poller_;

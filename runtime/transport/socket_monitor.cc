@@ -7,8 +7,8 @@
 
 namespace banyan {
 
-SocketMonitor::SocketMonitor(SocketPoller& poller, zmq::socket_t& watched, int events)
-    : watched_(watched), receiver_(poller, zmq::socket_type::pair) {
+SocketMonitor::SocketMonitor(SocketPoller& poller, zmq::socket_t& watched, int events, ConnectionId owner)
+    : watched_(watched), receiver_(poller, zmq::socket_type::pair, owner) {
   // The address of the watched socket names it among all of this context while both live.
   const std::string address = absl::StrCat("inproc://monitor-", reinterpret_cast<uintptr_t>(watched.handle()));
   if (zmq_socket_monitor(watched.handle(), address.c_str(), events) != 0) throw zmq::error_t();

@@ -19,9 +19,9 @@ class SocketMonitor {
     int value = 0;       // a file descriptor or an errno, as the event defines
   };
 
-  // Reports the events in the mask `events`. `watched` and `poller` outlive this. Throws zmq::error_t when the process
-  // has no socket left.
-  SocketMonitor(SocketPoller& poller, zmq::socket_t& watched, int events);
+  // Reports the events in the mask `events`. `watched`, which is part of the connection `owner`, and `poller` outlive
+  // this. Throws zmq::error_t when the process has no socket left.
+  SocketMonitor(SocketPoller& poller, zmq::socket_t& watched, int events, ConnectionId owner = {});
   SocketMonitor(const SocketMonitor&) = delete;
   SocketMonitor& operator=(const SocketMonitor&) = delete;
   ~SocketMonitor();

@@ -52,12 +52,20 @@ bool SocketPoller::Watch(int fd, SocketReadiness* readiness) {
 
 void SocketPoller::Add(int fd, SocketReadiness& readiness) {
   if (!Watch(fd, &readiness)) throw zmq::error_t();
-  sockets_.push_back(&readiness);
+  MayReceive(readiness);
 }
 
 void SocketPoller::Remove(int fd, SocketReadiness& readiness) {
   BANYAN_CHECK(epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr) == 0);
-  sockets_.erase(std::find(sockets_.begin(), sockets_.end(), &readiness));
+  ready_.erase(&readiness);
+  sent_.erase(&readiness);
+}
+
+std::set<ConnectionId> SocketPoller::ReadyOwners() {
+  std::erase_if(ready_, [](const SocketReadiness* socket) { return !socket->may_receive; });
+  std::set<ConnectionId> owners;
+  for (const SocketReadiness* socket : ready_) owners.insert(socket->owner);
+  return owners;
 }
 
 bool SocketPoller::Wait(int wakeup_fd, Timestamp deadline) {
@@ -66,11 +74,9 @@ bool SocketPoller::Wait(int wakeup_fd, Timestamp deadline) {
     wakeup_fd_ = wakeup_fd;
   }
   BANYAN_CHECK(wakeup_fd == wakeup_fd_);
-  bool busy = false;
-  for (const SocketReadiness* socket : sockets_) {
-    busy |= socket->may_receive;
-    if (socket->has_sent) deadline = std::min(deadline, ask_at_);
-  }
+  std::erase_if(ready_, [](const SocketReadiness* socket) { return !socket->may_receive; });
+  const bool busy = !ready_.empty();
+  if (!sent_.empty()) deadline = std::min(deadline, ask_at_);
   std::array<epoll_event, kMostEvents> events;
   // An interrupted wait only ends early.
   const int ready = epoll_wait(epoll_.get(), events.data(), kMostEvents, busy ? 0 : TimeoutMs(SteadyNow(), deadline));
@@ -81,15 +87,19 @@ bool SocketPoller::Wait(int wakeup_fd, Timestamp deadline) {
     if (socket == nullptr) {
       woken = true;
     } else {
-      socket->may_receive = true;
+      MayReceive(*socket);
     }
   }
   return woken;
 }
 
 void SocketPoller::AskAfterSends(Timestamp now) {
-  if (now < ask_at_) return;
-  for (SocketReadiness* socket : sockets_) socket->may_receive |= std::exchange(socket->has_sent, false);
+  // After a pause the first Send is asked about at once: a process at rest does not wake for it later.
+  if (now < ask_at_ || sent_.empty()) return;
+  for (SocketReadiness* socket : std::exchange(sent_, {})) {
+    socket->has_sent = false;
+    MayReceive(*socket);
+  }
   ask_at_ = now + kAskInterval;
 }
 

@@ -1,12 +1,17 @@
-// The ZeroMQ sockets of a thread, as far as it waits for them: their context, and an epoll of their descriptors. So a
-// wait costs as much as has happened, and not as much as there are sockets. A node has several of these for each
-// neighbour. Thread-compatible; used by the protocol thread only. Outlives its sockets.
+// The ZeroMQ sockets of a thread, as far as it waits for them: their context, and an epoll of their descriptors.
+// Thread-compatible; used by the protocol thread only. Outlives its sockets.
+//
+// Invariants:
+// - Each turn of the loop costs as much as has happened, and not as much as there are sockets: a node has several for
+//   each neighbour.
 #ifndef BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
 #define BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
 
+#include <set>
 #include <thread>
-#include <vector>
+#include <utility>
 
+#include "core/ids.h"
 #include "core/time.h"
 #include "posix/file_descriptor.h"
 #include "zmq.hpp"
@@ -14,10 +19,11 @@
 namespace banyan {
 
 // What a socket and its poller tell each other: whether the socket is to be asked for messages, and whether a Send
-// since it was asked may have taken the signal of one.
+// since it was asked may have taken the signal of one. SocketPoller sets what is set.
 struct SocketReadiness {
-  bool may_receive = true;
+  bool may_receive = false;
   bool has_sent = false;
+  ConnectionId owner = {};  // the connection that it is part of; 0 where one asks it in any case
 };
 
 // Returns how many threads carry and encrypt what sockets send, on a machine with so many `processors` (0: unknown).
@@ -36,6 +42,16 @@ class SocketPoller {
   // watch no more.
   void Add(int fd, SocketReadiness& readiness);
   void Remove(int fd, SocketReadiness& readiness);
+  // Has the socket asked for messages.
+  void MayReceive(SocketReadiness& readiness) {
+    if (!std::exchange(readiness.may_receive, true)) ready_.insert(&readiness);
+  }
+  // Has the socket asked from time to time, as it has sent.
+  void HasSent(SocketReadiness& readiness) {
+    if (!std::exchange(readiness.has_sent, true)) sent_.insert(&readiness);
+  }
+  // Returns the connections of which a socket may receive.
+  std::set<ConnectionId> ReadyOwners();
 
   // Until a socket may receive, `wakeup_fd` is readable, or the deadline. Whether `wakeup_fd` is. REQUIRES: it is the
   // same in every call.
@@ -48,7 +64,8 @@ class SocketPoller {
 
   zmq::context_t context_;
   FileDescriptor epoll_;
-  std::vector<SocketReadiness*> sockets_;
+  std::set<SocketReadiness*> ready_;  // at least those that may receive
+  std::set<SocketReadiness*> sent_;
   int wakeup_fd_ = -1;
   Timestamp ask_at_;
 };

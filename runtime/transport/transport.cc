@@ -55,9 +55,23 @@ Transport::~Transport() {
 
 void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
-  outbound_[connect.connection] = std::make_unique<OutboundConnection>(
+  std::unique_ptr<OutboundConnection>& connection = outbound_[connect.connection];
+  connection = std::make_unique<OutboundConnection>(
       OutboundConnection::Surroundings{&poller_, &dialler_, security_.get()},
-      OutboundConnection::Destination{connect.address, connect.peer, connect.channel == Channel::kData}, limits_, now);
+      OutboundConnection::Destination{connect.connection, connect.address, connect.peer,
+                                      connect.channel == Channel::kData},
+      limits_, now);
+  NoteLook(connect.connection, *connection);
+}
+
+void Transport::NoteLook(ConnectionId id, const OutboundConnection& connection) {
+  if (connection.wants_look()) looks_.insert(id);
+  const Timestamp retry_at = connection.retry_at();
+  Timestamp& noted = retries_.try_emplace(id, kNever).first->second;
+  if (noted == retry_at) return;
+  by_retry_.erase({noted, id});
+  noted = retry_at;
+  if (noted != kNever) by_retry_.insert({noted, id});
 }
 
 void Transport::Disconnect(const banyan::Disconnect& disconnect, Timestamp now) {
@@ -65,7 +79,11 @@ void Transport::Disconnect(const banyan::Disconnect& disconnect, Timestamp now) 
 }
 
 void Transport::Close(ConnectionId connection, absl::string_view reason, Timestamp now) {
-  outbound_.erase(connection);
+  if (outbound_.erase(connection) > 0) {
+    looks_.erase(connection);
+    const auto retry = retries_.extract(connection);
+    if (!retry.empty()) by_retry_.erase({retry.mapped(), connection});
+  }
   inbound_->Close(connection, reason, now);
   if (data_port_ != nullptr) data_port_->Close(connection, now);
   counters_.Close(connection);
@@ -76,6 +94,7 @@ void Transport::Renew(const banyan::Renew& renew, Timestamp now) {
   if (outbound == outbound_.end() || !outbound->second->up()) return;
   if (renew.unless_moving && outbound->second->Moves()) return;
   outbound->second->Reset(now);
+  NoteLook(renew.connection, *outbound->second);
   pending_.emplace_back(ConnectionDown{renew.connection});
 }
 
@@ -96,6 +115,7 @@ void Transport::Admit(std::vector<ListedKey> keys, Timestamp now) {
     if (connection->IsTrusted()) continue;
     if (connection->up()) pending_.emplace_back(ConnectionDown{id});
     connection->Reset(now);
+    NoteLook(id, *connection);
   }
 }
 
@@ -116,6 +136,8 @@ SendResult Transport::Dispatch(ConnectionId connection, std::vector<zmq::message
   }
   const auto outbound = outbound_.find(connection);
   if (outbound == outbound_.end() || !outbound->second->up()) return SendResult::kNoRoute;
+  // It may have found out that packets have overtaken each other.
+  looks_.insert(connection);
   return outbound->second->Send(frames, now);
 }
 
@@ -129,7 +151,9 @@ void Transport::Send(const banyan::Send& send, Timestamp now) {
   if (result != SendResult::kFull) return;
   // A message has been lost on a connection that stands: only a new connection makes both sides know.
   if (send.connection < kInboundConnection) {
-    outbound_.at(send.connection)->Reset(now);
+    OutboundConnection& connection = *outbound_.at(send.connection);
+    connection.Reset(now);
+    NoteLook(send.connection, connection);
   } else {
     Close(send.connection, "too much waits to be sent on it", now);
   }
@@ -139,8 +163,7 @@ void Transport::Send(const banyan::Send& send, Timestamp now) {
 Timestamp Transport::NextDeadline() const {
   Timestamp next = inbound_->next_deadline();
   if (data_port_ != nullptr) next = std::min(next, data_port_->next_deadline());
-  for (const auto& [id, connection] : outbound_) next = std::min(next, connection->retry_at());
-  return next;
+  return by_retry_.empty() ? next : std::min(next, by_retry_.begin()->first);
 }
 
 bool Transport::Wait(int wakeup_fd, Timestamp deadline) {
@@ -151,11 +174,23 @@ void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   std::move(pending_.begin(), pending_.end(), std::back_inserter(events));
   pending_.clear();
   poller_.AskAfterSends(now);
-  for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
+  CollectOutbound(now, events);
   CollectRefused(events);
   CollectInbound(now, events);
   CollectFromDataPort(now, events);
   CheckDescriptors(now, events);
+}
+
+void Transport::CollectOutbound(Timestamp now, std::vector<Event>& events) {
+  std::set<ConnectionId> looks = poller_.ReadyOwners();
+  looks.merge(std::exchange(looks_, {}));
+  for (auto due = by_retry_.begin(); due != by_retry_.end() && due->first <= now; ++due) looks.insert(due->second);
+  for (const ConnectionId id : looks) {
+    const auto connection = outbound_.find(id);
+    if (connection == outbound_.end()) continue;
+    CollectOutbound(id, *connection->second, now, events);
+    NoteLook(id, *connection->second);
+  }
 }
 
 void Transport::CheckDescriptors(Timestamp now, std::vector<Event>& events) {

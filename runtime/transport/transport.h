@@ -6,7 +6,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -88,6 +90,10 @@ class Transport {
 
  private:
   Timestamp NextDeadline() const;
+  // Collects from the connections that this process has opened, as far as there is something to find out of them.
+  void CollectOutbound(Timestamp now, std::vector<Event>& events);
+  // Notes when the connection wants to be looked at, after something was done to it.
+  void NoteLook(ConnectionId id, const OutboundConnection& connection);
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   // Answers a request for a ticket to the data port, which it opens for the first one.
   void AnswerAboutTickets(ConnectionId connection, const std::vector<zmq::message_t>& frames,
@@ -123,6 +129,9 @@ class Transport {
   std::unique_ptr<InboundConnections> inbound_;
   std::unique_ptr<DataPort> data_port_;  // null until somebody asks for a ticket
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
+  std::set<ConnectionId> looks_;                           // wanted in the next turn of the loop
+  std::map<ConnectionId, Timestamp> retries_;              // of those that want one
+  std::set<std::pair<Timestamp, ConnectionId>> by_retry_;  // the same
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
   TrafficCounters counters_;
