@@ -1,6 +1,7 @@
 // The connections of one link that carry chunks: which of them are up, and how much each has on its way. A connection
 // is overtaken when a chunk that it carries has arrived over another one: it probably recovers from a lost packet, and
-// what is sent on it now would wait for that. One that seems stalled is distrusted. Thread-compatible; owned by Flight.
+// what is sent on it now would wait for that. One that seems stalled is distrusted. Thread-compatible; owned by
+// LinkChunks.
 //
 // Invariants:
 // - All connections are down at first, and their ids never change.

@@ -25,7 +25,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "node/link/flight.h"
+#include "node/link/link_chunks.h"
 #include "node/link/resend_timer.h"
 
 namespace banyan {
@@ -43,26 +43,25 @@ class Hedger {
   static constexpr int kMostLooked = 16;
 
   // Returns `expected`, the time that the link's window says an ack takes, with the time after which it is late.
-  Flight::AckTimes AckTimes(absl::Duration expected) const;
+  LinkChunks::AckTimes AckTimes(absl::Duration expected) const;
   // Learns from the ack of `sent`.
-  void OnAck(const Flight::Sent& sent, Timestamp now);
+  void OnAck(const LinkChunks::Sent& sent, Timestamp now);
 
   // Returns when a copy of `sent` is due; kNever for what is not to be hedged. `waiting_round` is the round of the
   // chunk at the head of the queue, empty when none waits.
-  Timestamp HedgeAt(const Flight::Sent& sent, std::optional<Round> waiting_round, const ResendTimer& timer) const;
-  // Returns when the first copy of what is in `flight` is due, unless acks come before; kNever without an idle
+  Timestamp HedgeAt(const LinkChunks::Sent& sent, std::optional<Round> waiting_round, const ResendTimer& timer) const;
+  // Returns when the first copy of what is in flight is due, unless acks come before; kNever without an idle
   // connection.
-  Timestamp NextHedge(const Flight& flight, std::optional<Round> waiting_round, const ResendTimer& timer) const;
-  // Returns the link sequences of what is in `flight` and whose copies are due, the oldest first.
-  std::vector<uint64_t> Due(const Flight& flight, std::optional<Round> waiting_round, const ResendTimer& timer,
-                            Timestamp now) const;
+  Timestamp NextHedge(const LinkChunks& chunks, const ResendTimer& timer) const;
+  // Returns the link sequences of what is in flight and whose copies are due, the oldest first.
+  std::vector<uint64_t> Due(const LinkChunks& chunks, const ResendTimer& timer, Timestamp now) const;
 
   // Returns how many times longer acks take than expected, in the mean of the last few; at least 1.
   double slowness() const { return slowness_; }
 
  private:
-  // Calls `look` with the oldest of what is in `flight` and has no copy.
-  static void ForEachOldest(const Flight& flight, absl::FunctionRef<void(const Flight::Sent&)> look);
+  // Calls `look` with the oldest of what is in flight and has no copy.
+  static void ForEachOldest(const LinkChunks& chunks, absl::FunctionRef<void(const LinkChunks::Sent&)> look);
 
   double slowness_ = 1;
   Timestamp newest_acked_;  // when the last one of the acknowledged chunks was sent

@@ -1,6 +1,7 @@
 #include "node/link/hedger.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,34 +24,32 @@ Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseco
 class HedgerTest : public ::testing::Test {
  protected:
   HedgerTest() {
-    flight_.OnConnectionUp(kFirst);
-    flight_.OnConnectionUp(kSecond);
+    chunks_.OnConnectionUp(kFirst);
+    chunks_.OnConnectionUp(kSecond);
   }
 
   // Sends a chunk of kRound over a path of so many nodes; its link sequence.
   uint64_t Add(int64_t milliseconds, absl::Duration expected = kExpected, size_t path_nodes = 2) {
-    SendQueue::Chunk chunk;
-    chunk.size_bytes = 1000;
-    chunk.rank.round = kRound;
-    chunk.message.route.path.resize(path_nodes);
-    return flight_.Add(std::move(chunk), kFirst, hedger_.AckTimes(expected), At(milliseconds)).link_sequence();
+    auto chunk = std::make_shared<ChunkInFlight>();
+    chunk->size_bytes = 1000;
+    chunk->message.id.round = kRound;
+    chunk->message.route.path.resize(path_nodes);
+    return chunks_.Send(std::move(chunk), kFirst, hedger_.AckTimes(expected), At(milliseconds)).link_sequence;
   }
   void Acknowledge(uint64_t link_sequence, int64_t milliseconds) {
-    const std::optional<Flight::Sent> sent = flight_.Acknowledge(link_sequence);
+    const std::optional<LinkChunks::Sent> sent = chunks_.Acknowledge(link_sequence);
     ASSERT_TRUE(sent.has_value());
-    timer_.OnAck(At(milliseconds) - sent->sent_at(), At(milliseconds));
+    timer_.OnAck(At(milliseconds) - sent->sent_at, At(milliseconds));
     hedger_.OnAck(*sent, At(milliseconds));
   }
   Timestamp HedgeAt(uint64_t link_sequence) const {
-    return hedger_.HedgeAt(flight_.sent().at(link_sequence), waiting_round_, timer_);
+    return hedger_.HedgeAt(chunks_.sent().at(link_sequence), waiting_round_, timer_);
   }
-  Timestamp NextHedge() const { return hedger_.NextHedge(flight_, waiting_round_, timer_); }
-  std::vector<uint64_t> Due(int64_t milliseconds) const {
-    return hedger_.Due(flight_, waiting_round_, timer_, At(milliseconds));
-  }
+  Timestamp NextHedge() const { return hedger_.NextHedge(chunks_, timer_); }
+  std::vector<uint64_t> Due(int64_t milliseconds) const { return hedger_.Due(chunks_, timer_, At(milliseconds)); }
 
   Hedger hedger_;
-  Flight flight_{{kFirst, kSecond}};
+  LinkChunks chunks_{{kFirst, kSecond}, /*tiny_bytes=*/0};
   ResendTimer timer_{absl::Seconds(2)};
   std::optional<Round> waiting_round_;
 };
@@ -80,7 +79,7 @@ TEST_F(HedgerTest, RelayedPathsUnknownRatesAndTwinsAreNotHedged) {
   EXPECT_EQ(HedgeAt(1), kNever);
   EXPECT_EQ(HedgeAt(2), kNever);
   const uint64_t hedged = Add(0);
-  flight_.AddTwin(hedged, kSecond, kExpected, At(60));
+  chunks_.SendTwin(hedged, kSecond, kExpected, At(60));
   EXPECT_EQ(HedgeAt(hedged), kNever);
   EXPECT_EQ(HedgeAt(hedged + 1), kNever);
   EXPECT_THAT(Due(1'000'000), IsEmpty());
@@ -88,17 +87,17 @@ TEST_F(HedgerTest, RelayedPathsUnknownRatesAndTwinsAreNotHedged) {
 
 TEST_F(HedgerTest, ACopyWhoseTwinIsLostMayBeHedgedAgain) {
   Add(0);
-  flight_.AddTwin(1, kSecond, kExpected, At(60));
-  EXPECT_THAT(flight_.OnConnectionDown(kFirst), IsEmpty());
+  chunks_.SendTwin(1, kSecond, kExpected, At(60));
+  chunks_.OnConnectionDown(kFirst);
   EXPECT_EQ(HedgeAt(2), At(120));
 }
 
 TEST_F(HedgerTest, WithoutAnIdleConnectionNothingIsWaitedFor) {
   Add(0);
   EXPECT_EQ(NextHedge(), At(60));
-  EXPECT_THAT(flight_.OnConnectionDown(kSecond), IsEmpty());
+  chunks_.OnConnectionDown(kSecond);
   EXPECT_EQ(NextHedge(), kNever);
-  flight_.OnConnectionUp(kSecond);
+  chunks_.OnConnectionUp(kSecond);
   EXPECT_EQ(NextHedge(), At(60));
 }
 

@@ -10,13 +10,13 @@ Pacer::Pacer(const std::vector<ConnectionId>& connections) {
   for (const ConnectionId connection : connections) shares_[connection];
 }
 
-void Pacer::SendPaced(Timestamp now, double pace_bps, const Flight& flight, Actions& actions,
+void Pacer::SendPaced(Timestamp now, double pace_bps, const LinkChunks& chunks, Actions& actions,
                       absl::FunctionRef<void()> send) {
   CountSent(now, pace_bps);
   const auto first_sent = static_cast<std::ptrdiff_t>(actions.size());
   send();
   const auto first_paced = static_cast<std::ptrdiff_t>(actions.size());
-  SharePace(pace_bps, flight, actions);
+  SharePace(pace_bps, chunks, actions);
   // The pace that these chunks bring about holds for them already.
   std::rotate(actions.begin() + first_sent, actions.begin() + first_paced, actions.end());
 }
@@ -42,13 +42,13 @@ void Pacer::CountSent(Timestamp now, double pace_bps) {
   }
 }
 
-void Pacer::SharePace(double pace_bps, const Flight& flight, Actions& actions) {
+void Pacer::SharePace(double pace_bps, const LinkChunks& chunks, Actions& actions) {
   carriers_ = std::max<int64_t>(1, std::count_if(shares_.begin(), shares_.end(),
                                                  [](const auto& entry) { return entry.second.unsent_bytes > 0; }));
-  const bool has_pace = flight.bytes() >= kLeastPacedChunkBytes * static_cast<int64_t>(flight.size());
+  const bool has_pace = chunks.in_flight_bytes() >= kLeastPacedChunkBytes * static_cast<int64_t>(chunks.sent().size());
   const double part_bps = has_pace ? pace_bps / static_cast<double>(carriers_) : kUnpaced;
   for (auto& [id, share] : shares_) {
-    if (flight.connections().in_flight_bytes(id) == 0 || share.pace_bps == part_bps) continue;
+    if (chunks.connections().in_flight_bytes(id) == 0 || share.pace_bps == part_bps) continue;
     share.pace_bps = part_bps;
     actions.emplace_back(std::in_place_type<Pace>, Pace{id, part_bps});
   }

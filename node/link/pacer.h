@@ -5,7 +5,7 @@
 //
 // Invariants:
 // - All carriers have the same pace, and these add up to at most the link's.
-// - A connection's pace is told again only when it has changed, and only while it has bytes in flight.
+// - A connection's pace is told again only when it has changed, and only while it has bytes in chunks.
 // - unsent_bytes() is never negative, and 0 for a connection that is down or while the link has no pace.
 #ifndef BANYAN_NODE_LINK_PACER_H_
 #define BANYAN_NODE_LINK_PACER_H_
@@ -17,7 +17,7 @@
 #include "absl/functional/function_ref.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "node/link/flight.h"
+#include "node/link/link_chunks.h"
 #include "node/link/link_window.h"
 #include "protocol/action.h"
 
@@ -33,8 +33,8 @@ class Pacer {
   explicit Pacer(const std::vector<ConnectionId>& connections);
 
   // Calls `send`, which appends Sends to `actions` and calls OnSent for each. Then puts before them the Pace actions
-  // that divide `pace_bps`, the pace of the whole link, by what is then in `flight`.
-  void SendPaced(Timestamp now, double pace_bps, const Flight& flight, Actions& actions,
+  // that divide `pace_bps`, the pace of the whole link, by what is then in flight.
+  void SendPaced(Timestamp now, double pace_bps, const LinkChunks& chunks, Actions& actions,
                  absl::FunctionRef<void()> send);
   // Counts `size_bytes` more to be sent on `connection`.
   void OnSent(ConnectionId connection, int64_t size_bytes);
@@ -52,7 +52,7 @@ class Pacer {
 
   // Counts what the carriers have sent since the last call, each at its part of `pace_bps`.
   void CountSent(Timestamp now, double pace_bps);
-  void SharePace(double pace_bps, const Flight& flight, Actions& actions);
+  void SharePace(double pace_bps, const LinkChunks& chunks, Actions& actions);
 
   std::map<ConnectionId, Share> shares_;
   int64_t carriers_ = 1;  // connections with unsent bytes at the last SharePace, at least 1

@@ -1,5 +1,6 @@
 #include "node/link/pacer.h"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
@@ -26,7 +27,7 @@ class PacerTest : public ::testing::Test {
   // What the pacer asks for when a chunk goes on each of `connections`: "2 at 3" is connection 2 at 3 Mbit/s.
   std::vector<std::string> Send(int64_t milliseconds, const std::vector<ConnectionId>& connections = {}) {
     Actions actions;
-    pacer_.SendPaced(At(milliseconds), pace_bps_, flight_, actions, [&] {
+    pacer_.SendPaced(At(milliseconds), pace_bps_, chunks_, actions, [&] {
       for (const ConnectionId connection : connections) SendOn(connection, At(milliseconds), actions);
     });
     std::vector<std::string> asked;
@@ -42,14 +43,14 @@ class PacerTest : public ::testing::Test {
 
   double pace_bps_ = kPaceBps;
   int64_t size_bytes_ = kChunkBytes;
-  Flight flight_{{kFirst, kSecond, kThird}};
+  LinkChunks chunks_{{kFirst, kSecond, kThird}, /*tiny_bytes=*/0};
   Pacer pacer_{{kFirst, kSecond, kThird}};
 
  private:
   void SendOn(ConnectionId connection, Timestamp now, Actions& actions) {
-    SendQueue::Chunk chunk;
-    chunk.size_bytes = size_bytes_;
-    flight_.Add(std::move(chunk), connection, {}, now);
+    auto chunk = std::make_shared<ChunkInFlight>();
+    chunk->size_bytes = size_bytes_;
+    chunks_.Send(std::move(chunk), connection, {}, now);
     pacer_.OnSent(connection, size_bytes_);
     actions.emplace_back(std::in_place_type<banyan::Send>, banyan::Send{connection, ChunkMessage(), {}});
   }
@@ -62,7 +63,7 @@ TEST_F(PacerTest, ThePaceComesBeforeWhatItIsFor) {
 TEST_F(PacerTest, WhatIsAskedBeforeStaysBefore) {
   Actions actions;
   actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{kThird});
-  pacer_.SendPaced(At(0), pace_bps_, flight_, actions, [] {});
+  pacer_.SendPaced(At(0), pace_bps_, chunks_, actions, [] {});
   ASSERT_EQ(actions.size(), 1u);
   EXPECT_TRUE(std::holds_alternative<Disconnect>(actions[0]));
 }
@@ -103,7 +104,7 @@ TEST_F(PacerTest, UnsentBytesNeverFallBelowNothing) {
 
 TEST_F(PacerTest, OneThatHasNothingInFlightIsNotTold) {
   Send(0, {kFirst, kSecond});
-  flight_.Acknowledge(2);
+  chunks_.Acknowledge(2);
   EXPECT_THAT(Send(20), ElementsAre("1 at 6"));
   // It is told with its next chunk.
   EXPECT_THAT(Send(20, {kSecond}), ElementsAre("2 at 6", "send"));
@@ -112,7 +113,7 @@ TEST_F(PacerTest, OneThatHasNothingInFlightIsNotTold) {
 TEST_F(PacerTest, ALostConnectionLeavesItsPartToTheOthers) {
   Send(0, {kFirst, kSecond});
   pacer_.OnConnectionDown(kSecond);
-  EXPECT_EQ(flight_.OnConnectionDown(kSecond).size(), 1u);
+  chunks_.OnConnectionDown(kSecond);
   EXPECT_EQ(pacer_.unsent_bytes(kSecond), 0);
   EXPECT_THAT(Send(0), ElementsAre("1 at 6"));
   // Ids of other links are ignored.
@@ -125,7 +126,7 @@ TEST_F(PacerTest, SmallChunksHaveNoPace) {
   size_bytes_ = Pacer::kLeastPacedChunkBytes;
   // Still too small in the mean.
   EXPECT_THAT(Send(0, {kSecond}), ElementsAre("send"));
-  flight_.Acknowledge(1);
+  chunks_.Acknowledge(1);
   EXPECT_THAT(Send(0), ElementsAre("2 at 3"));
 }
 

@@ -1,6 +1,6 @@
-// The directed link from this node to one neighbour. It joins a SendQueue of chunks that wait and a Flight of those
-// that are not acknowledged. A Pacer says how fast chunks go, a Hedger which go twice, a ResendTimer when they go
-// again, a StallWatch which connections carry nothing any more. Thread-compatible; owned by PeerNetwork.
+// The directed link from this node to one neighbour: sends its LinkChunks, as its window allows. A Pacer says how fast
+// chunks go, a Hedger which go twice, a ResendTimer when they go again, a StallWatch which connections carry nothing
+// any more. Thread-compatible; owned by PeerNetwork.
 //
 // Invariants:
 // - A chunk is in the queue or in flight from Enqueue until its first link ack, unless it is taken or Clear drops it.
@@ -20,12 +20,11 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "node/link/flight.h"
 #include "node/link/hedger.h"
+#include "node/link/link_chunks.h"
 #include "node/link/link_window.h"
 #include "node/link/pacer.h"
 #include "node/link/resend_timer.h"
-#include "node/link/send_queue.h"
 #include "node/link/stall_watch.h"
 #include "node/trim/trimmer.h"
 #include "proto/chunk_message.h"
@@ -59,19 +58,21 @@ class PeerLink {
     uint64_t excess_bytes = 0;  // of these, what the link did not carry in time
     absl::Duration busy;        // with a chunk in flight; without the last moments before a connection was lost
   };
-  using Queued = SendQueue::Chunk;
-  using Wants = SendQueue::Wants;
+  using Sent = LinkChunks::Sent;
+  using Wants = LinkChunks::Wants;
 
   // `data` are the ids of the connections that carry chunks; all are down at first.
   PeerLink(Options options, const std::vector<ConnectionId>& data);
 
-  // Adds a chunk to the queue; `resend` when it went out before, so that it counts as resent.
-  void Enqueue(ChunkMessage message, Payload payload, bool resend = false);
-  // Takes the first of the next chunks that may go on an auxiliary path and that `wants` accepts; empty when there is
+  // Adds a chunk to the queue; `resend` when it went out before, so that it counts as resent. REQUIRES: no link has it.
+  void Enqueue(ChunkPtr chunk, bool resend) { chunks_.Enqueue(std::move(chunk), resend); }
+  // Adds a chunk for whose delivery nobody here waits.
+  void Enqueue(ChunkMessage message, Payload payload);
+  // Takes the first of the next chunks that may go on an auxiliary path and that `wants` accepts; null when there is
   // none.
-  std::optional<Queued> TakeForAuxiliaryPath(Wants wants) { return queue_.TakeForAuxiliary(wants); }
+  ChunkPtr TakeForAuxiliaryPath(Wants wants) { return chunks_.TakeForAuxiliary(wants); }
   // Takes all chunks that wait and are on auxiliary paths.
-  std::vector<Queued> TakeAuxiliary() { return queue_.TakeAuxiliary(); }
+  std::vector<ChunkPtr> TakeAuxiliary() { return chunks_.TakeAuxiliary(); }
   // Drops all chunks, those in flight too.
   void Clear();
   // Sends what window and connections allow.
@@ -80,11 +81,11 @@ class PeerLink {
   // ack waits unread.
   void Hedge(Timestamp now, Actions& actions);
 
-  // Returns the chunk that was acknowledged. Empty when `link_sequence` is not in flight: acknowledged before, given up
+  // Returns the copy that was acknowledged. Empty when `link_sequence` is not in flight: acknowledged before, given up
   // or never sent.
-  std::optional<ChunkMessage> OnLinkAck(uint64_t link_sequence, Timestamp now);
+  std::optional<Sent> OnLinkAck(uint64_t link_sequence, Timestamp now);
   // Marks `connection` as up. Ids that are not of this link are ignored, here and below.
-  void OnConnectionUp(ConnectionId connection) { flight_.OnConnectionUp(connection); }
+  void OnConnectionUp(ConnectionId connection) { chunks_.OnConnectionUp(connection); }
   // Puts what was in flight on `connection` back into the queue. Returns how long nothing on it was answered if it was
   // stalled, zero otherwise.
   absl::Duration OnConnectionDown(ConnectionId connection, Timestamp now);
@@ -109,22 +110,24 @@ class PeerLink {
 
   // Sets the window from the next Pump on.
   void Resize(const LinkWindow& window) { options_.window = window; }
-  bool is_up() const { return flight_.connections().is_up(); }
+  bool is_up() const { return chunks_.connections().is_up(); }
   // Returns true when nothing gets through: the connections are lost, or not there kStuckAfter after the first chunk
   // was to go, or no ack came for kStuckAfter.
   bool IsStuck(Timestamp now) const;
   // Returns true when a chunk would be sent at once.
-  bool HasRoom() const { return queue_.empty() && flight_.bytes() < options_.window.size_bytes && is_up(); }
+  bool HasRoom() const {
+    return !chunks_.has_queued() && chunks_.in_flight_bytes() < options_.window.size_bytes && is_up();
+  }
 
   // Returns when ResendOverdue has something to do; kNever when nothing is in flight.
   Timestamp NextDeadline() const;
   // Returns when Hedge has something to do, unless acks come before; kNever when nothing can be hedged.
-  Timestamp NextHedge() const { return hedger_.NextHedge(flight_, queue_.head_round(), resend_timer_); }
-  int64_t queued_bytes() const { return queue_.size_bytes(); }
-  int64_t in_flight_bytes() const { return flight_.bytes(); }
+  Timestamp NextHedge() const { return hedger_.NextHedge(chunks_, resend_timer_); }
+  int64_t queued_bytes() const { return chunks_.queued_bytes(); }
+  int64_t in_flight_bytes() const { return chunks_.in_flight_bytes(); }
   // Returns the part of both that this node only forwards.
-  int64_t relayed_bytes() const { return queue_.relayed_bytes() + flight_.relayed_bytes(); }
-  uint64_t next_sequence() const { return flight_.next_sequence(); }
+  int64_t relayed_bytes() const { return chunks_.relayed_bytes(); }
+  uint64_t next_sequence() const { return chunks_.next_sequence(); }
   const Counters& counters() const { return counters_; }
   // For what is counted outside.
   LinkCounters& reported() { return counters_; }
@@ -132,15 +135,15 @@ class PeerLink {
  private:
   void SendQueued(Timestamp now, Actions& actions);
   void SendNext(Timestamp now, ConnectionId connection, Actions& actions);
-  // Cuts a chunk that has left the queue as the trimmer says.
-  void Cut(Timestamp now, Queued& chunk);
+  // Cuts a chunk that has left the queue, of which `message` and `payload` are to go, as the trimmer says.
+  void Cut(Timestamp now, ChunkInFlight& chunk, ChunkMessage& message, Payload& payload);
   // Counts a result in levels, and what of it is too much.
-  void CountResult(Timestamp now, const Queued& chunk);
+  void CountResult(Timestamp now, const ChunkInFlight& chunk);
   void SendCopies(Timestamp now, Actions& actions);
   // Hands a copy that has just gone into flight to its connection.
-  void HandOver(const Flight::Sent& sent, Actions& actions);
+  void HandOver(const Sent& sent, ChunkMessage message, Payload payload, Actions& actions);
   // Returns the time until the ack of `size_bytes` more in flight is expected.
-  absl::Duration AckAfter(int64_t size_bytes) const { return options_.window.AckAfter(flight_.bytes() + size_bytes); }
+  absl::Duration AckAfter(int64_t size_bytes) const { return options_.window.AckAfter(in_flight_bytes() + size_bytes); }
   // Returns how long acks take at most.
   absl::Duration RoundTrip() const;
   // Returns true when the ack of the next chunk may come with a later one's: another one follows soon, and the window
@@ -148,8 +151,7 @@ class PeerLink {
   bool AckMayWait(int64_t size_bytes) const;
 
   Options options_;
-  SendQueue queue_;
-  Flight flight_;
+  LinkChunks chunks_;
   Pacer pacer_;
   Hedger hedger_;
   ResendTimer resend_timer_;

@@ -135,7 +135,7 @@ TEST_F(HedgedLinkTest, TheFirstAckCounts) {
     ASSERT_NE(original, copy);
     const auto first = link_.OnLinkAck(original_first ? original : copy, At(60));
     ASSERT_TRUE(first.has_value());
-    EXPECT_EQ(first->id.chunk, ChunkIndex(1));
+    EXPECT_EQ(first->chunk->message.id.chunk, ChunkIndex(1));
     EXPECT_EQ(first->sent_at, At(original_first ? 0 : 50));
     EXPECT_EQ(link_.in_flight_bytes(), 0);
     EXPECT_EQ(link_.NextDeadline(), kNever);

@@ -75,12 +75,12 @@ TEST_F(PeerLinkTest, GivesAwayWhatWaitsForAnAuxiliaryPath) {
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.Enqueue(Chunk(3), Bytes(5000));
   const auto taken =
-      link_.TakeForAuxiliaryPath([](const PeerLink::Queued& chunk) { return chunk.message.id.chunk > ChunkIndex(2); });
-  ASSERT_TRUE(taken.has_value());
+      link_.TakeForAuxiliaryPath([](const ChunkInFlight& chunk) { return chunk.message.id.chunk > ChunkIndex(2); });
+  ASSERT_NE(taken, nullptr);
   EXPECT_EQ(taken->message.id.chunk, ChunkIndex(3));
   // A relayed chunk has no other way.
-  EXPECT_EQ(link_.TakeForAuxiliaryPath([](const PeerLink::Queued&) { return true; })->message.id.chunk, ChunkIndex(2));
-  EXPECT_FALSE(link_.TakeForAuxiliaryPath([](const PeerLink::Queued&) { return true; }).has_value());
+  EXPECT_EQ(link_.TakeForAuxiliaryPath([](const ChunkInFlight&) { return true; })->message.id.chunk, ChunkIndex(2));
+  EXPECT_EQ(link_.TakeForAuxiliaryPath([](const ChunkInFlight&) { return true; }), nullptr);
 }
 
 TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
@@ -141,9 +141,9 @@ TEST_F(PeerLinkTest, LinkAcksFreeCredit) {
   for (uint32_t i = 0; i < 6; ++i) link_.Enqueue(Chunk(i), Bytes(9000));
   EXPECT_THAT(Pump(), ElementsAre(0, 1));
   EXPECT_GT(link_.in_flight_bytes(), 18000);
-  const std::optional<ChunkMessage> acknowledged = link_.OnLinkAck(SequenceOf(1), At(1));
+  const std::optional<PeerLink::Sent> acknowledged = link_.OnLinkAck(SequenceOf(1), At(1));
   ASSERT_TRUE(acknowledged.has_value());
-  EXPECT_EQ(acknowledged->id.chunk, ChunkIndex(1));
+  EXPECT_EQ(acknowledged->chunk->message.id.chunk, ChunkIndex(1));
   EXPECT_THAT(Pump(), ElementsAre(2));
   // Twice, or never sent: nothing is freed.
   EXPECT_FALSE(link_.OnLinkAck(SequenceOf(1), At(1)).has_value());

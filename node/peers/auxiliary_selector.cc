@@ -130,15 +130,15 @@ const AuxiliarySelector::Path* AuxiliarySelector::PickPath(PolicyVersion policy,
   return nullptr;
 }
 
-void AuxiliarySelector::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
-  auto arrived = on_their_way_.find({destination, chunk});
-  if (arrived == on_their_way_.end()) return;
-  const absl::Duration took = now - arrived->second.sent_at;
-  auto [latency, is_new] = latencies_.try_emplace(arrived->second.path, Latency{took, now});
+void AuxiliarySelector::OnDelivered(ChunkInFlight& chunk, Timestamp now) {
+  if (chunk.path_bytes == 0) return;
+  const Path& path = chunk.message.route.path;
+  const absl::Duration took = now - chunk.on_path_since;
+  auto [latency, is_new] = latencies_.try_emplace(path, Latency{took, now});
   latency->second.smoothed += (took - latency->second.smoothed) / 4;
   latency->second.seen_at = now;
-  refusals_.erase(arrived->second.path);
-  OnDone(destination, chunk);
+  refusals_.erase(path);
+  OnDone(chunk);
 }
 
 void AuxiliarySelector::OnRefused(const Path& path, Timestamp now) {
@@ -154,25 +154,21 @@ bool AuxiliarySelector::MayTry(const Path& path, Timestamp now) const {
   return refusal == refusals_.end() || (now >= refusal->second.until && BytesOn(path) == 0);
 }
 
-void AuxiliarySelector::OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now) {
-  const NodeId destination = chunk.route.destination();
-  OnDone(destination, chunk.id);
-  if (chunk.route.path.size() == 2) return;
-  on_their_way_.emplace(std::make_pair(destination, chunk.id), OnItsWay{chunk.route.path, size_bytes, now});
-  bytes_on_[chunk.route.path] += size_bytes;
+void AuxiliarySelector::OnSent(ChunkInFlight& chunk, Timestamp now) {
+  if (chunk.is_direct()) return;
+  chunk.path_bytes = WireBytes(chunk.message, chunk.payload);
+  chunk.on_path_since = now;
+  bytes_on_[chunk.message.route.path] += chunk.path_bytes;
 }
 
-void AuxiliarySelector::OnDone(NodeId destination, const ChunkId& chunk) {
-  auto done = on_their_way_.find({destination, chunk});
-  if (done == on_their_way_.end()) return;
-  auto bytes = bytes_on_.find(done->second.path);
-  bytes->second -= done->second.size_bytes;
+void AuxiliarySelector::OnDone(ChunkInFlight& chunk) {
+  if (chunk.path_bytes == 0) return;
+  const auto bytes = bytes_on_.find(chunk.message.route.path);
+  bytes->second -= std::exchange(chunk.path_bytes, 0);
   if (bytes->second == 0) bytes_on_.erase(bytes);
-  on_their_way_.erase(done);
 }
 
 void AuxiliarySelector::Clear() {
-  on_their_way_.clear();
   bytes_on_.clear();
   refusals_.clear();
 }

@@ -1,5 +1,5 @@
 // Decides, chunk by chunk, whether a chunk to a tree neighbour takes its primary path or an auxiliary path, as NETSTORM
-// does (section VI). Thread-compatible; owned by AuxiliaryPaths.
+// does (section VI). Thread-compatible; owned by ChunkSender.
 //
 // Rules:
 //   1. A chunk takes the primary path until that is busy. Busy means that its bandwidth-delay product, in whole chunks,
@@ -18,7 +18,7 @@
 //      takes one at a time, until one has arrived.
 //
 // Invariants:
-//   1. A chunk is on one path at a time, from OnSent until OnDelivered or OnDone.
+//   1. A chunk counts on one path at a time, from OnSent until OnDelivered or OnDone.
 //   2. Chunks over the direct link are not counted here: its PeerLink knows them.
 //   3. A path whose relays refuse everything costs one chunk in kLongestRefusal.
 #ifndef BANYAN_NODE_PEERS_AUXILIARY_SELECTOR_H_
@@ -28,13 +28,12 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "proto/chunk_message.h"
+#include "node/link/chunk_in_flight.h"
 #include "proto/policy_slice.h"
 
 namespace banyan {
@@ -81,15 +80,15 @@ class AuxiliarySelector {
   // when there is none. Valid until the next RetirePolicies.
   const Path* PickPath(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
                        double fastest_bps, const HasRoom& has_room, Timestamp now) const;
-  // Notes that `chunk` is on its way along its route, and on no other any more.
-  void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
+  // Notes that `chunk` is on its way along its route. REQUIRES: it counts on no path.
+  void OnSent(ChunkInFlight& chunk, Timestamp now);
   // Notes that `chunk` has arrived. How long it took tells how long others will take on its path.
-  void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
+  void OnDelivered(ChunkInFlight& chunk, Timestamp now);
   // Notes that a relay did not pass on a chunk along `path`.
   void OnRefused(const Path& path, Timestamp now);
-  // Notes that `chunk` is on its way no more.
-  void OnDone(NodeId destination, const ChunkId& chunk);
-  // Forgets what is on its way.
+  // Notes that `chunk` is on its way along its route no more.
+  void OnDone(ChunkInFlight& chunk);
+  // Forgets what is on its way: all chunks are dropped.
   void Clear();
 
   // Returns the bytes that are on their way along a `path` over other nodes.
@@ -108,11 +107,6 @@ class AuxiliarySelector {
   struct Ways {
     Way primary;
     std::vector<Way> auxiliary_paths;
-  };
-  struct OnItsWay {
-    Path path;
-    int64_t size_bytes = 0;
-    Timestamp sent_at;
   };
   // How long chunks took on an auxiliary path of late, and when that was last seen.
   struct Latency {
@@ -135,10 +129,9 @@ class AuxiliarySelector {
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 
   NodeId self_;
-  bool has_auxiliary_paths_ = false;                             // in any policy ever
-  std::map<PolicyVersion, std::map<NodeId, Ways>> policies_;     // by destination
-  std::map<std::pair<NodeId, ChunkId>, OnItsWay> on_their_way_;  // over other nodes only
-  std::map<Path, int64_t> bytes_on_;
+  bool has_auxiliary_paths_ = false;                          // in any policy ever
+  std::map<PolicyVersion, std::map<NodeId, Ways>> policies_;  // by destination
+  std::map<Path, int64_t> bytes_on_;                          // of chunks on their way, over other nodes only
   std::map<Path, Latency> latencies_;
   std::map<Path, Refusal> refusals_;  // since a chunk has last arrived
 };

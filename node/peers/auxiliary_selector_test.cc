@@ -1,6 +1,7 @@
 #include "node/peers/auxiliary_selector.h"
 
 #include <algorithm>
+#include <map>
 
 #include "gtest/gtest.h"
 #include "node/chunk_size.h"
@@ -43,16 +44,20 @@ class AuxiliarySelectorTest : public ::testing::Test {
         PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, 0,
         [this](NodeId neighbour) { return neighbour != full_; }, now);
   }
-  ChunkMessage Sent(uint32_t index, const Path& path, Timestamp now = At(1)) {
-    ChunkMessage chunk;
-    chunk.id.chunk = ChunkIndex(index);
-    chunk.route.path = path;
-    chunk.is_auxiliary = path.size() > 2;
-    selector_.OnSent(chunk, kChunkBytes, now);
+  // Puts a chunk on its way along `path`; one of the same index leaves its former one.
+  ChunkInFlight& Sent(uint32_t index, const Path& path, Timestamp now = At(1)) {
+    ChunkInFlight& chunk = chunks_[index];
+    selector_.OnDone(chunk);
+    chunk.message.id.chunk = ChunkIndex(index);
+    chunk.message.route.path = path;
+    chunk.message.is_auxiliary = path.size() > 2;
+    chunk.payload = {Buffer::Allocate(kChunkBytes, DataType::kByte)};
+    selector_.OnSent(chunk, now);
     return chunk;
   }
 
   AuxiliarySelector selector_{NodeId(1)};
+  std::map<uint32_t, ChunkInFlight> chunks_;
   NodeId full_;
 };
 
@@ -73,7 +78,7 @@ TEST_F(AuxiliarySelectorTest, FillsTheFirstAuxiliaryPathThenTheNext) {
     Sent(i, kSlow);
   }
   EXPECT_EQ(Pick(), nullptr);
-  selector_.OnDone(NodeId(2), Sent(0, kFast).id);
+  selector_.OnDone(Sent(0, kFast));
   EXPECT_EQ(*Pick(), kFast);
 }
 
@@ -84,7 +89,7 @@ TEST_F(AuxiliarySelectorTest, AFullFirstLinkClosesItsAuxiliaryPaths) {
 
 TEST_F(AuxiliarySelectorTest, AChunkThatChangesItsWayLeavesTheOther) {
   Sent(1, kFast);
-  EXPECT_EQ(selector_.BytesOn(kFast), kChunkBytes);
+  EXPECT_EQ(selector_.BytesOn(kFast), WireBytes(kChunkBytes, 3));
   Sent(1, {NodeId(1), NodeId(2)});
   EXPECT_EQ(selector_.BytesOn(kFast), 0);
 }
@@ -108,8 +113,7 @@ TEST_F(AuxiliarySelectorTest, APathOnWhichARelayRefusesIsTriedMoreAndMoreRarelyB
   }
   EXPECT_EQ(wait, AuxiliarySelector::kLongestRefusal);
   // One that arrives opens the path for all.
-  Sent(0, kFast, now);
-  selector_.OnDelivered(NodeId(2), Sent(0, kFast, now).id, now);
+  selector_.OnDelivered(Sent(0, kFast, now), now);
   for (uint32_t chunk = 0; chunk < 4; ++chunk) {
     ASSERT_EQ(*Pick(AuxiliarySelector::kStuck, now), kFast);
     Sent(chunk, kFast, now);
@@ -121,8 +125,7 @@ TEST_F(AuxiliarySelectorTest, AnAuxiliaryPathThatIsNotSoonerIsNoHelp) {
   EXPECT_EQ(Pick(3000), nullptr);
   EXPECT_EQ(*Pick(4000), kFast);
   // Of late a chunk took twenty seconds there; what is older counts no more.
-  const ChunkMessage chunk = Sent(1, kFast, At(1));
-  selector_.OnDelivered(NodeId(2), chunk.id, At(21));
+  selector_.OnDelivered(Sent(1, kFast, At(1)), At(21));
   EXPECT_EQ(*Pick(50000, At(22)), kSlow);
   EXPECT_EQ(*Pick(50000, At(24)), kFast);
 }

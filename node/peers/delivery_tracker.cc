@@ -1,9 +1,12 @@
 #include "node/peers/delivery_tracker.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace banyan {
 namespace {
+
+using Delivery = ChunkInFlight::Delivery;
 
 // An ack this many times later than the slowest recent one is overdue.
 constexpr int kOverdueFactor = 4;
@@ -24,128 +27,125 @@ bool PassesThrough(const ChunkMessage& message, NodeId node) {
 DeliveryTracker::DeliveryTracker(absl::Duration resend_after) : resend_after_(resend_after) {}
 
 // Longer over relays, whose queues lie behind the first link ack.
-absl::Duration DeliveryTracker::Wait(const Kept& kept) const {
-  const bool direct = kept.chunk.message.route.path.size() == 2;
+absl::Duration DeliveryTracker::Wait(const ChunkInFlight& chunk) const {
   const absl::Duration base =
-      std::max(direct ? resend_after_ : kRelayFactor * resend_after_, kOverdueFactor * slowest_ack_);
-  return std::min(kLongestWait, base * (1 << std::min(std::max(kept.resends, backoff_), kMostDoublings)));
+      std::max(chunk.is_direct() ? resend_after_ : kRelayFactor * resend_after_, kOverdueFactor * slowest_ack_);
+  return std::min(kLongestWait, base * (1 << std::min(std::max(chunk.resends, backoff_), kMostDoublings)));
 }
 
-void DeliveryTracker::SetDeadline(const Id& id, Kept& kept, Timestamp deadline) {
-  if (kept.deadline != kNever) deadlines_.erase({kept.deadline, id});
-  kept.deadline = deadline;
+void DeliveryTracker::SetDeadline(ChunkInFlight& chunk, Timestamp deadline) {
+  const Id id = IdOf(chunk);
+  if (chunk.deadline != kNever) deadlines_.erase({chunk.deadline, id});
+  chunk.deadline = deadline;
   if (deadline != kNever) deadlines_.insert({deadline, id});
 }
 
-void DeliveryTracker::Add(const ChunkMessage& message, const Payload& payload) {
-  auto [entry, added] = kept_.try_emplace({message.route.destination(), message.id});
-  if (!added) return;
-  entry->second.chunk = {message, payload};
-  kept_bytes_ += PayloadBytes(payload);
+void DeliveryTracker::Add(const ChunkPtr& chunk) {
+  if (!kept_.try_emplace(IdOf(*chunk), chunk).second) return;
+  chunk->delivery = Delivery::kAtLink;
+  kept_bytes_ += PayloadBytes(chunk->payload);
 }
 
-void DeliveryTracker::OnLinkAck(const ChunkMessage& copy, Timestamp now) {
-  auto entry = kept_.find({copy.route.destination(), copy.id});
-  if (entry == kept_.end() || busy_.count(entry->first) > 0) return;
-  if (entry->second.chunk.message.route.path != copy.route.path) return;
-  entry->second.at_link = false;
-  entry->second.link_acked_at = now;
-  SetDeadline(entry->first, entry->second, now + Wait(entry->second));
+void DeliveryTracker::OnLinkAck(ChunkInFlight& chunk, Timestamp now) {
+  if (chunk.delivery != Delivery::kAtLink) return;
+  chunk.delivery = Delivery::kAwaited;
+  chunk.link_acked_at = now;
+  SetDeadline(chunk, now + Wait(chunk));
 }
 
-bool DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
-  auto entry = kept_.find({destination, chunk});
-  if (entry == kept_.end()) return false;
-  Kept& kept = entry->second;
-  const bool was_busy = busy_.erase(entry->first) > 0;
+ChunkPtr DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  const auto entry = kept_.find({destination, chunk});
+  if (entry == kept_.end()) return nullptr;
+  const ChunkInFlight& kept = *entry->second;
   // The ack of a chunk that was sent again may be that of any copy, and so tells no time.
-  if (kept.deadline != kNever && !was_busy && kept.resends == 0) {
+  if (kept.delivery == Delivery::kAwaited && kept.resends == 0) {
     backoff_ = 0;
     slowest_ack_ = std::max(now - kept.link_acked_at, slowest_ack_ - slowest_ack_ / 16);
   }
-  kept_bytes_ -= PayloadBytes(kept.chunk.payload);
-  SetDeadline(entry->first, kept, kNever);
+  return Drop(entry);
+}
+
+ChunkPtr DeliveryTracker::Drop(Kept::iterator entry) {
+  const ChunkPtr chunk = std::move(entry->second);
+  kept_bytes_ -= PayloadBytes(chunk->payload);
+  SetDeadline(*chunk, kNever);
+  refused_.erase(entry->first);
+  chunk->delivery = Delivery::kNobodyWaits;
   kept_.erase(entry);
-  return true;
+  return chunk;
 }
 
-void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
-  if (kept.at_link) return;
-  busy_.insert(id);
-  SetDeadline(id, kept, now + kBusyFactor * resend_after_ * (1 << std::min(kept.resends, kMostBusyDoublings)));
-}
-
-std::vector<DeliveryTracker::Id> DeliveryTracker::IdsThrough(NodeId node, const ChunkId& chunk) const {
+std::vector<ChunkPtr> DeliveryTracker::Through(NodeId node, const ChunkId& chunk) const {
   // An answer does not say for which of its destinations the chunk was refused: all that pass the refuser may be meant.
-  std::vector<Id> ids;
+  std::vector<ChunkPtr> chunks;
   for (auto next = kept_.begin(); next != kept_.end();) {
     const NodeId destination = next->first.first;
-    auto found = kept_.find({destination, chunk});
-    if (found != kept_.end() && PassesThrough(found->second.chunk.message, node)) ids.push_back(found->first);
+    const auto found = kept_.find({destination, chunk});
+    if (found != kept_.end() && PassesThrough(found->second->message, node)) chunks.push_back(found->second);
     next = kept_.lower_bound({NodeId(destination.value() + 1), ChunkId()});
   }
-  return ids;
+  return chunks;
 }
 
 void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
-  for (const Id& id : IdsThrough(refuser, chunk)) MarkBusy(id, kept_.at(id), now);
+  for (const ChunkPtr& refused : Through(refuser, chunk)) {
+    if (refused->delivery == Delivery::kAtLink) continue;
+    refused->delivery = Delivery::kRefused;
+    refused_.insert(IdOf(*refused));
+    SetDeadline(*refused, now + kBusyFactor * resend_after_ * (1 << std::min(refused->resends, kMostBusyDoublings)));
+  }
 }
 
-void DeliveryTracker::Reroute(const ChunkMessage& message) {
-  auto entry = kept_.find({message.route.destination(), message.id});
-  if (entry == kept_.end()) return;
-  entry->second.chunk.message.route = message.route;
-  entry->second.chunk.message.is_auxiliary = message.is_auxiliary;
-}
-
-std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeAuxiliary(NodeId relay, const ChunkId& chunk) {
-  std::vector<Undelivered> on_auxiliary_path;
-  for (const Id& id : IdsThrough(relay, chunk)) {
-    Kept& kept = kept_.at(id);
+std::vector<ChunkPtr> DeliveryTracker::TakeAuxiliary(NodeId relay, const ChunkId& chunk) {
+  std::vector<ChunkPtr> chunks = Through(relay, chunk);
+  std::erase_if(chunks, [relay](const ChunkPtr& one) {
     // Without a link ack the link itself still looks after the chunk.
-    if (kept.at_link || !kept.chunk.message.is_auxiliary || id.first == relay) continue;
-    on_auxiliary_path.push_back(Resend(id, kept));
-  }
-  return on_auxiliary_path;
+    return one->delivery == Delivery::kAtLink || !one->message.is_auxiliary ||
+           one->message.route.destination() == relay;
+  });
+  for (const ChunkPtr& one : chunks) Resend(*one);
+  return chunks;
 }
 
-DeliveryTracker::Undelivered DeliveryTracker::Resend(const Id& id, Kept& kept) {
-  busy_.erase(id);
-  ++kept.resends;
-  kept.at_link = true;
-  SetDeadline(id, kept, kNever);
-  return kept.chunk;
+void DeliveryTracker::Resend(ChunkInFlight& chunk) {
+  refused_.erase(IdOf(chunk));
+  ++chunk.resends;
+  chunk.delivery = Delivery::kAtLink;
+  SetDeadline(chunk, kNever);
 }
 
-std::vector<DeliveryTracker::Undelivered> DeliveryTracker::OnGrant(NodeId granter, const std::vector<ChunkId>& chunks) {
-  std::vector<Undelivered> resend;
+std::vector<ChunkPtr> DeliveryTracker::OnGrant(NodeId granter, const std::vector<ChunkId>& chunks) {
+  std::vector<ChunkPtr> granted;
   for (const ChunkId& chunk : chunks) {
-    for (const Id& id : IdsThrough(granter, chunk)) {
-      if (busy_.contains(id)) resend.push_back(Resend(id, kept_.at(id)));
-    }
+    for (ChunkPtr& one : Through(granter, chunk)) granted.push_back(std::move(one));
   }
-  if (!chunks.empty()) return resend;
-  for (auto next = busy_.begin(); next != busy_.end();) {
-    const Id id = *next++;
-    Kept& kept = kept_.at(id);
-    if (PassesThrough(kept.chunk.message, granter)) resend.push_back(Resend(id, kept));
+  if (chunks.empty()) {
+    for (const Id& id : refused_) granted.push_back(kept_.at(id));
   }
-  return resend;
+  // A chunk may be named twice.
+  std::erase_if(granted, [&](const ChunkPtr& chunk) {
+    if (chunk->delivery != Delivery::kRefused || !PassesThrough(chunk->message, granter)) return true;
+    Resend(*chunk);
+    return false;
+  });
+  return granted;
 }
 
-std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeOverdue(Timestamp now) {
-  std::vector<Undelivered> overdue;
+std::vector<ChunkPtr> DeliveryTracker::TakeOverdue(Timestamp now) {
+  std::vector<ChunkPtr> overdue;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-    const Id id = deadlines_.begin()->second;
-    Kept& kept = kept_.at(id);
-    if (busy_.count(id) == 0) backoff_ = std::max(backoff_, std::min(kept.resends + 1, kMostDoublings));
-    overdue.push_back(Resend(id, kept));
+    const ChunkPtr& chunk = kept_.at(deadlines_.begin()->second);
+    if (chunk->delivery == Delivery::kAwaited) {
+      backoff_ = std::max(backoff_, std::min(chunk->resends + 1, kMostDoublings));
+    }
+    Resend(*chunk);
+    overdue.push_back(chunk);
   }
   return overdue;
 }
 
-std::vector<std::pair<NodeId, ChunkId>> DeliveryTracker::DropRound(KeyId key, Round round) {
-  std::vector<Id> dropped;
+std::vector<ChunkPtr> DeliveryTracker::DropRound(KeyId key, Round round) {
+  std::vector<ChunkPtr> dropped;
   // Skips to the round within every destination and attempt: rounds close often, and much else is kept.
   for (auto next = kept_.begin(); next != kept_.end();) {
     const auto& [destination, chunk] = next->first;
@@ -160,22 +160,14 @@ std::vector<std::pair<NodeId, ChunkId>> DeliveryTracker::DropRound(KeyId key, Ro
       next = kept_.upper_bound({destination, last});
       continue;
     }
-    const auto entry = next++;
-    dropped.push_back(entry->first);
-    kept_bytes_ -= PayloadBytes(entry->second.chunk.payload);
-    SetDeadline(entry->first, entry->second, kNever);
-    busy_.erase(entry->first);
-    kept_.erase(entry);
+    dropped.push_back(Drop(next++));
   }
   return dropped;
 }
 
 void DeliveryTracker::Clear() {
+  while (!kept_.empty()) Drop(kept_.begin());
   backoff_ = 0;
-  kept_.clear();
-  deadlines_.clear();
-  busy_.clear();
-  kept_bytes_ = 0;
 }
 
 Timestamp DeliveryTracker::NextDeadline() const { return deadlines_.empty() ? kNever : deadlines_.begin()->first; }

@@ -1,6 +1,6 @@
 // Chooses chunks of which a copy also goes over an auxiliary path that crosses a link no tree uses. So such links still
 // get measured, and one that was once found slow is not slow for ever. What it costs are the copies' bytes on the other
-// links of the path. Thread-compatible; owned by AuxiliaryPaths.
+// links of the path. Thread-compatible; owned by ChunkSender.
 //
 // Invariants:
 //   1. Nothing waits for a copy: the chunk itself takes its own path.

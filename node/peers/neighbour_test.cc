@@ -1,6 +1,7 @@
 #include "node/peers/neighbour.h"
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
@@ -20,7 +21,7 @@ class NeighbourTest : public StepFixture {
   // Sends a chunk of 1000 bytes, whose ack comes after `ack_after`.
   void SendOne(absl::Duration ack_after, bool resend = false) {
     StepContext step = Now();
-    neighbour_.link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000), resend);
+    neighbour_.link.Enqueue(std::make_shared<ChunkInFlight>(FullChunk(1, {1, 2}), Bytes(1000)), resend);
     neighbour_.link.Pump(now_, step.actions);
     now_ = now_ + ack_after;
     neighbour_.link.OnLinkAck(Sent<ChunkMessage>().at(0).second.link_sequence, now_);

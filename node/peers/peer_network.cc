@@ -40,8 +40,7 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
                    .waiting_control = limits.waiting_control,
                    .inbound_connections = limits.inbound_connections},
                   &trimmer_),
-      tracker_(config.resend_after),
-      paths_(identity.node, &neighbours_, &tracker_),
+      sender_(identity.node, config.resend_after, &neighbours_),
       relay_({.size_bytes = limits.relay_bytes, .denied_sources = limits.denied_sources}, &neighbours_, &trimmer_),
       denied_(limits.denied_sources),
       windows_({.fixed_bytes = config.window_bytes,
@@ -51,9 +50,9 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 
 void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
-  paths_.AddPolicy(slice);
+  sender_.AddPolicy(slice);
   UseSettings(slice);
-  windows_.AddPolicy(slice, paths_.selector());
+  windows_.AddPolicy(slice, sender_.selector());
   ResizeWindows(step.now);
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const LinkWindow window = windows_.For(neighbour.node).value_or(LinkWindow());
@@ -93,16 +92,15 @@ void PeerNetwork::ResizeWindow(Neighbour& neighbour, Timestamp now) {
 
 void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
   neighbours_.RetirePolicies(oldest);
-  paths_.RetirePolicies(oldest);
+  sender_.RetirePolicies(oldest);
   windows_.RetirePolicies(oldest);
   ResizeWindows(now);
 }
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
   recorder_->OnReady(message, step.now);
-  tracker_.Add(message, payload);
   trimmer_.OnChunk(message, step.now);
-  paths_.Send(step, std::move(message), std::move(payload));
+  sender_.Send(step, std::move(message), std::move(payload));
 }
 
 void PeerNetwork::GrantRoom(StepContext& step) {
@@ -113,13 +111,8 @@ void PeerNetwork::GrantChunk(StepContext& step, NodeId source, const ChunkId& ch
   if (std::optional<Grant> grant = denied_.TakeGrant(source, chunk)) SendOn(step, *std::move(grant));
 }
 
-void PeerNetwork::DropRound(KeyId key, Round round) {
-  for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) paths_.OnDropped(destination, chunk);
-}
-
 void PeerNetwork::DropChunks(Epoch first_kept) {
-  tracker_.Clear();
-  paths_.DropChunks();
+  sender_.Clear();
   neighbours_.DropChunks(first_kept);
   denied_.Clear();
   relay_.Clear();
@@ -138,14 +131,14 @@ void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
 }
 
 void PeerNetwork::ReturnAuxiliary(StepContext& step, Neighbour& neighbour) {
-  for (PeerLink::Queued& chunk : neighbour.link.TakeAuxiliary()) {
-    if (chunk.message.route.hop == 0) {
-      paths_.SendOnPrimary(step, std::move(chunk.message), std::move(chunk.payload));
+  for (const ChunkPtr& chunk : neighbour.link.TakeAuxiliary()) {
+    if (chunk->is_relayed()) {
+      SendOn(step, relay_.GiveUp(std::move(chunk->message)));
     } else {
-      SendOn(step, relay_.GiveUp(std::move(chunk.message)));
+      sender_.SendOnPrimary(step, chunk);
     }
   }
-  paths_.Fill(step);
+  sender_.Fill(step);
 }
 
 void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
@@ -212,29 +205,27 @@ void PeerNetwork::OnChunkForHere(StepContext& step, Neighbour& from, LinkAck::En
 
 void PeerNetwork::OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& ack) {
   for (const LinkAck::Entry& entry : ack.entries) {
-    const std::optional<ChunkMessage> chunk = from.link.OnLinkAck(entry.link_sequence, step.now);
-    if (chunk.has_value()) OnReceived(step, from, *chunk, entry);
+    const std::optional<PeerLink::Sent> sent = from.link.OnLinkAck(entry.link_sequence, step.now);
+    if (sent.has_value()) OnReceived(from, *sent, entry, step.now);
   }
   if (transmission_.measures) LookAtMeter(from, step.now);
   neighbours_.Pump(step, from);
-  paths_.Fill(step);
+  sender_.Fill(step);
   for (Grant& grant : relay_.TakeGrants()) SendOn(step, std::move(grant));
 }
 
 void PeerNetwork::LookAtMeter(Neighbour& from, Timestamp now) {
-  paths_.LookAtMeter(from, now);
+  sender_.LookAtMeter(from, now);
   if (from.meter.TakeNews()) ResizeWindow(from, now);
 }
 
-void PeerNetwork::OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk,
-                             const LinkAck::Entry& entry) {
+void PeerNetwork::OnReceived(Neighbour& from, const PeerLink::Sent& sent, const LinkAck::Entry& entry, Timestamp now) {
+  ChunkInFlight& chunk = *sent.chunk;
   if (transmission_.measures) {
-    from.meter.OnAck({FrameBytes(chunk), chunk.sent_at, entry.received_at, chunk.is_auxiliary}, step.now);
+    from.meter.OnAck({chunk.FrameBytes(), sent.sent_at, entry.received_at, chunk.message.is_auxiliary}, now);
   }
-  if (chunk.route.hop > 0) return relay_.OnForwarded(chunk);
-  tracker_.OnLinkAck(chunk, step.now);
-  const bool is_delivered = entry.is_delivered && chunk.route.destination() == from.slice.node;
-  if (is_delivered) OnDelivered(from.slice.node, chunk.id, step.now);
+  if (chunk.is_relayed()) return relay_.OnForwarded(chunk.message);
+  sender_.OnLinkAck(chunk, entry.is_delivered, now);
 }
 
 void PeerNetwork::OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now) {
@@ -253,11 +244,6 @@ void PeerNetwork::NoteClock(const Neighbour& neighbour, Timestamp now) const {
   if (clock.has_value()) recorder_->OnClock({neighbour.slice.node, now, clock->offset, clock->uncertainty});
 }
 
-void PeerNetwork::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
-  tracker_.OnDeliveryAck(destination, chunk, now);
-  paths_.OnDelivered(destination, chunk, now);
-}
-
 template <typename Routed>
 void PeerNetwork::OnRouted(StepContext& step, Neighbour& from, Routed message) {
   if (message.route.sender() != from.slice.node || message.route.receiver() != neighbours_.self()) {
@@ -272,23 +258,8 @@ void PeerNetwork::OnRouted(StepContext& step, Neighbour& from, Routed message) {
 }
 
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
-  for (const ChunkId& chunk : ack.chunks) OnDelivered(ack.route.source(), chunk, step.now);
-  paths_.Fill(step);
-}
-
-void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
-  for (const ChunkId& chunk : busy.chunks) {
-    for (DeliveryTracker::Undelivered& refused : tracker_.TakeAuxiliary(busy.route.source(), chunk)) {
-      paths_.OnRefused(step, std::move(refused));
-    }
-    tracker_.OnBusy(busy.route.source(), chunk, step.now);
-  }
-}
-
-void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
-  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source(), grant.chunks)) {
-    paths_.Resend(step, std::move(chunk));
-  }
+  for (const ChunkId& chunk : ack.chunks) sender_.OnDelivered(ack.route.source(), chunk, step.now);
+  sender_.Fill(step);
 }
 
 void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
@@ -349,9 +320,9 @@ void PeerNetwork::OnDeadline(StepContext& step) {
     neighbours_.Pump(step, neighbour);
   }
   neighbours_.CloseUnnamed(step);
-  for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) paths_.Resend(step, std::move(chunk));
+  sender_.ResendOverdue(step);
   // A primary path that has come to a standstill tells nobody, nor does an auxiliary path that may be tried again.
-  paths_.Fill(step);
+  sender_.Fill(step);
 }
 
 std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {

@@ -1,7 +1,6 @@
 // All of a node's neighbours, as the rest of the node sees them: it sends chunks, takes chunks, and learns who is lost.
-// Dispatches to NeighbourTable (connections), Relay (chunks of others), AuxiliaryPaths (which way this
-// node's chunks take) and DeliveryTracker (what has not arrived). Thread-compatible; owned by NodeCore, which outlives
-// it as its listener.
+// Dispatches to NeighbourTable (connections), Relay (chunks of others) and ChunkSender (chunks that this node made).
+// Thread-compatible; owned by NodeCore, which outlives it as its listener.
 //
 // Invariants:
 //   1. The listener sees only chunks that are for this node.
@@ -24,9 +23,8 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "node/peers/auxiliary_paths.h"
 #include "node/peers/chunk_answers.h"
-#include "node/peers/delivery_tracker.h"
+#include "node/peers/chunk_sender.h"
 #include "node/peers/link_windows.h"
 #include "node/peers/neighbour_table.h"
 #include "node/peers/relay.h"
@@ -108,7 +106,7 @@ class PeerNetwork {
   // Tells `source` that there is room for this chunk, if that was refused.
   void GrantChunk(StepContext& step, NodeId source, const ChunkId& chunk);
   // Drops the chunks of a round that is closed everywhere: they are not sent again.
-  void DropRound(KeyId key, Round round);
+  void DropRound(KeyId key, Round round) { sender_.DropRound(key, round); }
   // Forgets everything that waits for delivery: the job has failed.
   void DropChunks() { DropChunks(Epoch(UINT64_MAX)); }
   // The former epoch is over: drops all chunks, and relays none of it any more.
@@ -134,7 +132,7 @@ class PeerNetwork {
   // result, or all that had one in the step before, or one of them has its next: keys may be pushed seldomer than
   // others, and begin when others have done thousands of rounds.
   std::optional<std::vector<LinkRound>> OnRoundComplete(KeyId key, Round round, size_t keys, Timestamp now);
-  int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
+  int64_t undelivered_bytes() const { return sender_.tracker().kept_bytes(); }
   int64_t relay_bytes() const { return relay_.size_bytes(); }
   int64_t unknown_bytes() const { return neighbours_.unknown_bytes(); }
 
@@ -154,16 +152,15 @@ class PeerNetwork {
   void LookAtMeter(Neighbour& from, Timestamp now);
   // Notes what is known of the neighbour's clock.
   void NoteClock(const Neighbour& neighbour, Timestamp now) const;
-  // Notes that the neighbour has `chunk`, which its link has given back for the link ack `entry`.
-  void OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk, const LinkAck::Entry& entry);
+  // Notes that the neighbour has a copy of a chunk, which its link has given back for the link ack `entry`.
+  void OnReceived(Neighbour& from, const PeerLink::Sent& sent, const LinkAck::Entry& entry, Timestamp now);
   void OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now);
-  void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
   // Forwards a routed control message, or hands it to Arrived when it is for this node.
   template <typename Routed>
   void OnRouted(StepContext& step, Neighbour& from, Routed message);
   void Arrived(StepContext& step, const DeliveryAck& ack);
-  void Arrived(StepContext& step, const Busy& busy);
-  void Arrived(StepContext& step, const Grant& grant);
+  void Arrived(StepContext& step, const Busy& busy) { sender_.OnBusy(step, busy); }
+  void Arrived(StepContext& step, const Grant& grant) { sender_.OnGrant(step, grant); }
   template <typename OfAState>
   void Arrived(StepContext& step, const OfAState& message) {
     listener_->OnStateMessage(step, message);
@@ -184,8 +181,7 @@ class PeerNetwork {
 
   Trimmer trimmer_;
   NeighbourTable neighbours_;
-  DeliveryTracker tracker_;
-  AuxiliaryPaths paths_;
+  ChunkSender sender_;
   Relay relay_;
   DeniedSources denied_;  // by this node, for itself
   LinkWindows windows_;

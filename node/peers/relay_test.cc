@@ -33,9 +33,9 @@ class RelayTest : public NeighbourTableFixture {
   }
   // The next hop acknowledges the chunk of this link sequence on the link to `to`.
   void Acknowledge(uint32_t to, uint64_t sequence) {
-    const std::optional<ChunkMessage> chunk = At(to).link.OnLinkAck(sequence, now_);
-    ASSERT_TRUE(chunk.has_value());
-    relay_.OnForwarded(*chunk);
+    const std::optional<PeerLink::Sent> sent = At(to).link.OnLinkAck(sequence, now_);
+    ASSERT_TRUE(sent.has_value());
+    relay_.OnForwarded(sent->chunk->message);
   }
   std::vector<NodeId> Granted() {
     std::vector<NodeId> sources;
@@ -119,9 +119,9 @@ TEST_F(RelayTest, AChunkThatIsGivenUpMakesRoomAndIsAnsweredBusy) {
   Forward(1, {2, 1, 3});
   Forward(2, {2, 1, 3}, /*is_auxiliary=*/true);
   Down(kSecondData);
-  std::vector<PeerLink::Queued> queued = At(3).link.TakeAuxiliary();
+  const std::vector<ChunkPtr> queued = At(3).link.TakeAuxiliary();
   ASSERT_THAT(queued, SizeIs(1));
-  const Busy refusal = relay_.GiveUp(std::move(queued[0].message));
+  const Busy refusal = relay_.GiveUp(std::move(queued[0]->message));
   EXPECT_THAT(refusal.route.path, ElementsAre(NodeId(1), NodeId(2)));
   EXPECT_THAT(refusal.chunks, ElementsAre(FullChunk(2, {2, 1, 3}).id));
   EXPECT_FALSE(Forward(3, {2, 1, 3}).has_value());
