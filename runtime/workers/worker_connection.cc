@@ -12,7 +12,6 @@ namespace banyan {
 namespace {
 
 constexpr size_t kMaxTensors = 65536;
-constexpr int kMostQuestions = 4096;
 
 Buffer WrapSlot(TensorView slot, std::function<void()> release) {
   return Buffer::Wrap(slot.data(), slot.elements(), slot.type(), MemoryKind::kShared, std::move(release));
@@ -63,9 +62,6 @@ absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
       return absl::FailedPreconditionError(
           "expected AttachWorker as the first message, and its answer before the next");
     }
-    if (waiting_ >= kMaxWaitingCalls) {
-      return absl::ResourceExhaustedError(absl::StrCat("more than ", kMaxWaitingCalls, " calls wait for their answer"));
-    }
   }
   return std::visit([this](const auto& alternative) { return On(alternative); }, message);
 }
@@ -76,10 +72,10 @@ void WorkerConnection::Close() {
   if (std::exchange(closed_, true)) return;
   tensors.swap(tensors_);
   const std::optional<WorkerId> worker = std::exchange(worker_, std::nullopt);
-  const bool clean = said_good_bye_ && waiting_ == 0;
+  const bool said_good_bye = said_good_bye_;
   lock.unlock();
   state_.Close();
-  if (worker) requests_of_workers_->Detach(*worker, clean);
+  if (worker) requests_of_workers_->Detach(*worker, said_good_bye);
 }
 
 absl::Status WorkerConnection::On(const AttachWorker& attach) {
@@ -95,7 +91,6 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (worker_ || attaching_.has_value()) return absl::FailedPreconditionError("AttachWorker came a second time");
     attaching_ = attach.worker;
-    ++waiting_;
   }
   // Keeps the connection until the core has answered: only then is it known whether there is a worker to detach.
   requests_of_workers_->Attach(
@@ -137,17 +132,16 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
   attaching_.reset();
   if (!complete.status.ok()) {
     lock.unlock();
-    if (!absl::IsAlreadyExists(complete.status)) return CallDone(attach.call, complete);
+    if (!absl::IsAlreadyExists(complete.status)) return AnswerCall(attach.call, complete);
     CompleteRequest refused = complete;
     const std::string holder = requests_of_workers_->AttachedBy(attach.worker);
     refused.status = absl::AlreadyExistsError(
         absl::StrCat(complete.status.message(), holder.empty() ? "" : absl::StrCat("; ", holder, " has it")));
-    return CallDone(attach.call, refused);
+    return AnswerCall(attach.call, refused);
   }
-  --waiting_;
   if (closed_) {
     lock.unlock();
-    return requests_of_workers_->Detach(attach.worker, /*clean=*/false);
+    return requests_of_workers_->Detach(attach.worker, /*said_good_bye=*/false);
   }
   worker_ = attach.worker;
   rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
@@ -164,10 +158,9 @@ absl::Status WorkerConnection::On(const DescribeGroup& described) {
 absl::Status WorkerConnection::On(const OpenTensor& open) {
   // The node refuses it, and tells those who wait for this Init.
   const auto refuse = [&](const absl::Status& status) {
-    StartPlain(open.call, [&](RequestId request, WorkerId worker) {
-      return WorkerInit{request, worker, open.name, Buffer(), TensorLayout(), status};
+    return Start(open.call, [&](RequestId request, WorkerId worker) {
+      return WorkerCalled{WorkerInit{request, worker, open.name, Buffer(), TensorLayout(), status}};
     });
-    return absl::OkStatus();
   };
   if (open.elements == 0) return refuse(absl::OkStatus());
   std::unique_lock<std::mutex> lock(mutex_);
@@ -225,26 +218,40 @@ absl::Status WorkerConnection::CheckCall(const TensorCall& call) const {
   return absl::OkStatus();
 }
 
+// The memory lives as long as the Buffer; the connection is told only while it lives.
 Buffer WorkerConnection::TakeGradient(const TensorCall& call) {
   Tensor& tensor = tensors_.at(call.tensor);
   tensor.gradient_in_use[call.gradient_slot] = true;
-  // The memory lives as long as the Buffer; the connection is told only while it lives.
   return WrapSlot(tensor.segment->gradient(call.gradient_slot),
                   [segment = tensor.segment, weak = weak_from_this(), id = call.tensor, slot = call.gradient_slot] {
-                    if (auto self = weak.lock()) self->GradientReleased(id, slot);
+                    const auto self = weak.lock();
+                    if (self != nullptr && self->Release(id, &Tensor::gradient_in_use, slot)) {
+                      self->Answer(SlotFreed{id, slot});
+                    }
                   });
 }
 
 Buffer WorkerConnection::TakeResult(const TensorCall& call) {
   Tensor& tensor = tensors_.at(call.tensor);
   tensor.result_in_use[call.result_slot] = true;
-  return WrapSlot(tensor.segment->result(call.result_slot), [segment = tensor.segment] {});
+  // The worker learns it with the end of the call.
+  return WrapSlot(tensor.segment->result(call.result_slot),
+                  [segment = tensor.segment, weak = weak_from_this(), id = call.tensor, slot = call.result_slot] {
+                    if (const auto self = weak.lock()) self->Release(id, &Tensor::result_in_use, slot);
+                  });
+}
+
+bool WorkerConnection::Release(TensorId id, std::vector<bool> Tensor::*in_use, uint32_t slot) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto tensor = tensors_.find(id);
+  if (tensor == tensors_.end()) return false;  // closed
+  (tensor->second.*in_use)[slot] = false;
+  return true;
 }
 
 absl::Status WorkerConnection::On(const TensorCall& call) {
   Buffer gradient;
   Buffer result;
-  WorkerId worker;
   KeyId key;
   std::string name;
   TensorLayout layout;
@@ -254,67 +261,51 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
     if (absl::Status status = CheckCall(call); !status.ok()) return status;
     if (HasGradient(call.kind)) gradient = TakeGradient(call);
     if (HasResult(call.kind)) result = TakeResult(call);
-    worker = *worker_;
-    key = tensors_.at(call.tensor).key;
-    name = tensors_.at(call.tensor).name;
-    if (call.kind == TensorCallKind::kInit) layout = std::move(tensors_.at(call.tensor).layout);
+    Tensor& tensor = tensors_.at(call.tensor);
+    key = tensor.key;
+    if (call.kind == TensorCallKind::kInit) {
+      name = tensor.name;
+      layout = std::move(tensor.layout);
+    }
   }
-  const auto make = [&](RequestId request) -> WorkerCall {
+  const auto make = [&](RequestId request, WorkerId worker) -> Event {
     switch (call.kind) {
       case TensorCallKind::kInit:
-        return WorkerInit{request, worker, name, std::move(gradient), std::move(layout)};
+        return WorkerCalled{WorkerInit{request, worker, name, std::move(gradient), std::move(layout)}};
       case TensorCallKind::kPush:
       case TensorCallKind::kPushPull:
       case TensorCallKind::kFlush:
-        return WorkerPush{request,
-                          worker,
-                          key,
-                          std::move(gradient),
-                          call.priority,
-                          HasResult(call.kind),
-                          call.kind == TensorCallKind::kFlush,
-                          call.not_finite};
+        return WorkerCalled{WorkerPush{request, worker, key, std::move(gradient), call.priority, HasResult(call.kind),
+                                       call.kind == TensorCallKind::kFlush, call.not_finite}};
       case TensorCallKind::kPull:
-        return WorkerPull{request, worker, key};
+        return WorkerCalled{WorkerPull{request, worker, key}};
       case TensorCallKind::kRegisterWeights:
-        return WorkerRegisterWeights{request, worker, key, std::move(gradient)};
+        return WorkerCalled{WorkerRegisterWeights{request, worker, key, std::move(gradient)}};
       case TensorCallKind::kBroadcast:
         break;
     }
-    return WorkerBroadcast{request, worker, key, std::move(gradient), call.priority};
+    return WorkerCalled{WorkerBroadcast{request, worker, key, std::move(gradient), call.priority}};
   };
-  Start(worker, std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
-    if (auto self = weak.lock()) self->TensorCallDone(call, complete);
-  });
-  return absl::OkStatus();
+  if (call.kind != TensorCallKind::kInit) return Start(call.call, make, std::move(result));
+  return Start(call.call, make, std::move(result),
+               [id = call.call, tensor = call.tensor](WorkerConnection& self, const CompleteRequest& complete) {
+                 self.InitDone(tensor, complete);
+                 self.AnswerCall(id, complete);
+               });
 }
 
-void WorkerConnection::TensorCallDone(const TensorCall& call, const CompleteRequest& complete) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto tensor = tensors_.find(call.tensor);
-    if (tensor == tensors_.end()) return;  // closed
-    if (HasResult(call.kind)) tensor->second.result_in_use[call.result_slot] = false;
-    if (call.kind == TensorCallKind::kInit && complete.status.ok()) {
-      tensor->second.known = true;
-      tensor->second.key = complete.key;
-      by_key_[complete.key] = call.tensor;
-    } else if (call.kind == TensorCallKind::kInit) {
-      // Another Init of the name brings memory of its own.
-      tensors_.erase(tensor);
-    }
+void WorkerConnection::InitDone(TensorId id, const CompleteRequest& complete) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto tensor = tensors_.find(id);
+  if (tensor == tensors_.end()) return;  // closed
+  // Another Init of the name brings memory of its own.
+  if (!complete.status.ok()) {
+    tensors_.erase(tensor);
+    return;
   }
-  CallDone(call.call, complete);
-}
-
-void WorkerConnection::GradientReleased(TensorId id, uint32_t slot) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    const auto tensor = tensors_.find(id);
-    if (tensor == tensors_.end()) return;  // closed
-    tensor->second.gradient_in_use[slot] = false;
-  }
-  Answer(SlotFreed{id, slot});
+  tensor->second.known = true;
+  tensor->second.key = complete.key;
+  by_key_[complete.key] = id;
 }
 
 void WorkerConnection::RoundComplete(KeyId key, Round round) {
@@ -329,16 +320,16 @@ void WorkerConnection::RoundComplete(KeyId key, Round round) {
 }
 
 absl::Status WorkerConnection::On(const BarrierCall& call) {
-  StartPlain(call.call, [](RequestId request, WorkerId worker) { return WorkerBarrier{request, worker}; });
-  return absl::OkStatus();
+  return Start(call.call, [](RequestId request, WorkerId worker) {
+    return WorkerCalled{WorkerBarrier{request, worker}};
+  });
 }
 
 absl::Status WorkerConnection::On(const ReportLossCall& call) {
-  StartPlain(call.call, [&call](RequestId request, WorkerId worker) {
-    return WorkerReportLoss{request,    worker, call.step, call.loss, call.progress, call.learning_rate_fraction,
-                            call.metric};
+  return Start(call.call, [&call](RequestId request, WorkerId worker) {
+    return WorkerCalled{WorkerReportLoss{request, worker, call.step, call.loss, call.progress,
+                                         call.learning_rate_fraction, call.metric}};
   });
-  return absl::OkStatus();
 }
 
 absl::Status WorkerConnection::On(const DescribeWait& question) {
@@ -346,39 +337,25 @@ absl::Status WorkerConnection::On(const DescribeWait& question) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_ || (!worker_ && !attaching_)) return absl::OkStatus();
-    if (questions_ >= kMostQuestions) return absl::ResourceExhaustedError("too many questions wait for their answer");
-    // It is no call that a good-bye must wait for.
-    ++questions_;
     worker = worker_ ? *worker_ : *attaching_;
   }
-  requests_of_workers_->Call(
-      worker, Buffer(),
-      [&](RequestId request) {
-        return WorkerDescribeWait{request, worker, question.key};
-      },
-      [weak = weak_from_this(), call = question.call](const CompleteRequest& complete) {
-        const auto self = weak.lock();
-        if (self == nullptr) return;
-        {
-          std::lock_guard<std::mutex> lock(self->mutex_);
-          --self->questions_;
-        }
-        self->Answer(CallCompleted{call, complete.status, Round()});
-      });
-  return absl::OkStatus();
+  return requests_of_workers_->Ask({RequestId(), worker, question.key},
+                                   [weak = weak_from_this(), call = question.call](const CompleteRequest& complete) {
+                                     const auto self = weak.lock();
+                                     if (self) self->Answer(CallCompleted{call, complete.status, Round()});
+                                   });
 }
 
-void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make) {
-  WorkerId worker;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_) return;
-    worker = *worker_;
-  }
-  Start(
-      worker, Buffer(), [&](RequestId request) { return make(request, worker); },
-      [weak = weak_from_this(), call](const CompleteRequest& complete) {
-        if (auto self = weak.lock()) self->CallDone(call, complete);
+absl::Status WorkerConnection::Start(CallId call, const Make& make, Buffer result, Done done) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  if (!worker.has_value()) return absl::OkStatus();
+  return requests_of_workers_->Call(
+      *worker, std::move(result), [&](RequestId request) { return make(request, *worker); },
+      [weak = weak_from_this(), call, done = std::move(done)](const CompleteRequest& complete) {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        if (done) return done(*self, complete);
+        self->AnswerCall(call, complete);
       });
 }
 
@@ -395,58 +372,26 @@ bool WorkerConnection::IsAttaching() const {
 }
 
 absl::Status WorkerConnection::On(const ShareStateCall& call) {
-  const std::optional<WorkerId> worker = AttachedWorker();
-  if (!worker.has_value()) return absl::OkStatus();
-  if (!state_.HasNewParts()) {
-    StartState(call.call, [](RequestId request, WorkerId of) { return WorkerShareState{request, of, {}}; });
-    return absl::OkStatus();
-  }
-  const absl::StatusOr<StateShape> shape = state_.Open();
+  const bool has_new_parts = state_.HasNewParts();
+  const absl::StatusOr<StateShape> shape = has_new_parts ? state_.Open() : StateShape();
   if (!shape.ok()) {
     Answer(CallCompleted{call.call, shape.status(), Round()});
     return absl::OkStatus();
   }
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ++waiting_;
-  }
-  requests_of_workers_->CallState(
-      *worker,
-      [&](RequestId request) {
-        return WorkerShareState{request, *worker, *shape};
-      },
-      [weak = weak_from_this(), id = call.call](const CompleteRequest& complete) {
-        const auto self = weak.lock();
-        if (self == nullptr) return;
-        if (!complete.status.ok()) return self->CallDone(id, complete);
-        {
-          std::lock_guard<std::mutex> lock(self->mutex_);
-          --self->waiting_;
-        }
-        self->Answer(self->state_.Opened(id), self->state_.segment());
-      });
-  return absl::OkStatus();
-}
-
-void WorkerConnection::StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make) {
-  const std::optional<WorkerId> worker = AttachedWorker();
-  if (!worker.has_value()) return;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ++waiting_;
-  }
-  requests_of_workers_->CallState(
-      *worker, [&](RequestId request) { return make(request, *worker); },
-      [weak = weak_from_this(), call](const CompleteRequest& complete) {
-        if (auto self = weak.lock()) self->CallDone(call, complete);
-      });
+  const auto make = [&](RequestId request, WorkerId worker) {
+    return StateCalled{WorkerShareState{request, worker, *shape}};
+  };
+  if (!has_new_parts) return Start(call.call, make);
+  return Start(call.call, make, Buffer(), [id = call.call](WorkerConnection& self, const CompleteRequest& complete) {
+    if (!complete.status.ok()) return self.AnswerCall(id, complete);
+    self.Answer(self.state_.Opened(id), self.state_.segment());
+  });
 }
 
 absl::Status WorkerConnection::On(const BoundaryCall& call) {
-  StartState(call.call, [&call](RequestId request, WorkerId worker) {
-    return WorkerPassBoundary{request, worker, call.step};
+  return Start(call.call, [&call](RequestId request, WorkerId worker) {
+    return StateCalled{WorkerPassBoundary{request, worker, call.step}};
   });
-  return absl::OkStatus();
 }
 
 absl::Status WorkerConnection::On(const LeaveBoundary&) {
@@ -456,10 +401,9 @@ absl::Status WorkerConnection::On(const LeaveBoundary&) {
 }
 
 absl::Status WorkerConnection::On(const FetchStateCall& call) {
-  StartState(call.call, [&call](RequestId request, WorkerId worker) {
-    return WorkerFetchState{request, worker, call.timeout};
+  return Start(call.call, [&call](RequestId request, WorkerId worker) {
+    return StateCalled{WorkerFetchState{request, worker, call.timeout}};
   });
-  return absl::OkStatus();
 }
 
 absl::Status WorkerConnection::On(const StateFilled& filled) {
@@ -478,20 +422,7 @@ absl::Status WorkerConnection::On(const WorkerGoodBye&) {
   return absl::OkStatus();
 }
 
-void WorkerConnection::Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make,
-                             WorkerRequests::Done done) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    ++waiting_;
-  }
-  requests_of_workers_->Call(worker, std::move(result), make, std::move(done));
-}
-
-void WorkerConnection::CallDone(CallId call, const CompleteRequest& complete) {
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    --waiting_;
-  }
+void WorkerConnection::AnswerCall(CallId call, const CompleteRequest& complete) {
   Answer(CallCompleted{call, complete.status, complete.round, complete.step});
 }
 

@@ -1,5 +1,6 @@
 // The node's side of one worker, whatever carries the messages: checks what the worker asks, owns its tensors' memory
-// and turns its calls into requests of the core.
+// and turns its calls into requests of the core. WorkerRequests has the calls; a slot of a tensor is in use as long as
+// a Buffer on it lives.
 //
 // Thread-safe. Shared by the carrier and by Buffers on slots that the core still uses. Requests that run when the
 // carrier closes are forgotten, and the memory goes when the last Buffer of the core has.
@@ -44,9 +45,6 @@ class GroupDescription {
   size_t name_bytes_ = 0;
 };
 
-// Of one worker: it starts no more, and one that does so all the same loses its connection.
-inline constexpr int kMaxWaitingCalls = 262144;
-
 class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
  public:
   // Brings a reply to the worker, TensorOpened with the memory itself. Called on any thread, without locks held; must
@@ -75,8 +73,8 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
     TensorLayout layout;                // until its Init
     KeyId key;                          // once `known`
     bool known = false;                 // Init is done
-    std::vector<bool> gradient_in_use;  // by the core
-    std::vector<bool> result_in_use;    // by a call
+    std::vector<bool> gradient_in_use;  // while a Buffer on it lives
+    std::vector<bool> result_in_use;    // likewise
   };
 
   absl::Status On(const AttachWorker& attach);
@@ -98,16 +96,16 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   absl::Status CheckCall(const TensorCall& call) const;
   Buffer TakeGradient(const TensorCall& call);
   Buffer TakeResult(const TensorCall& call);
-  void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
-  // Starts a call about the worker's training state, with what `make` gives for it.
-  void StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make);
-  void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make,
-             WorkerRequests::Done done);
+  using Make = std::function<Event(RequestId, WorkerId)>;
+  using Done = std::function<void(WorkerConnection&, const CompleteRequest&)>;
+  // Starts a call with what `make` gives for it. Answers it with its end, or does `done`.
+  absl::Status Start(CallId call, const Make& make, Buffer result = Buffer(), Done done = nullptr);
   WorkerRequests::Notices MakeNotices();
   void Attached(const AttachWorker& attach, const CompleteRequest& complete);
-  void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);
-  void CallDone(CallId call, const CompleteRequest& complete);
-  void GradientReleased(TensorId tensor, uint32_t slot);
+  void InitDone(TensorId tensor, const CompleteRequest& complete);
+  void AnswerCall(CallId call, const CompleteRequest& complete);
+  // Notes that no Buffer is on the slot any more. Returns false when the tensor is gone.
+  bool Release(TensorId tensor, std::vector<bool> Tensor::*in_use, uint32_t slot);
   void RoundComplete(KeyId key, Round round);
   void SendMembers(const NotifyMembers& told);
   void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
@@ -125,8 +123,6 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   bool said_good_bye_ = false;
   bool closed_ = false;
   uint32_t rounds_in_flight_ = 1;
-  int waiting_ = 0;    // calls
-  int questions_ = 0;  // for whom they wait
   GroupDescription group_;
   TensorId next_tensor_ = TensorId(1);
   std::map<TensorId, Tensor> tensors_;

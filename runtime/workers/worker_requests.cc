@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "compression/element_types.h"
-#include "protocol/event.h"
 
 namespace banyan {
 namespace {
@@ -24,9 +23,8 @@ void WorkerRequests::Attach(WorkerId worker, Notices notices, Done done) {
   request.done = std::move(done);
   std::unique_lock<std::mutex> lock(mutex_);
   if (!closed_.ok()) {
-    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
     lock.unlock();
-    return request.done(complete);
+    return End(std::move(request), closed_);
   }
   const auto [behind, is_first] = attaching_.try_emplace(worker);
   if (is_first) {
@@ -38,7 +36,12 @@ void WorkerRequests::Attach(WorkerId worker, Notices notices, Done done) {
 
 void WorkerRequests::StartAttach(Request request) {
   const WorkerId worker = request.worker;
-  Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
+  Start(std::move(request), [worker](RequestId id) { return WorkerCalled{WorkerAttach{id, worker}}; });
+}
+
+void WorkerRequests::End(Request request, const absl::Status& status) {
+  request.result = Buffer();
+  request.done(CompleteRequest{RequestId(), status, KeyId(), Round()});
 }
 
 void WorkerRequests::AttachNext(WorkerId worker) {
@@ -54,39 +57,58 @@ void WorkerRequests::AttachNext(WorkerId worker) {
   StartAttach(std::move(next));
 }
 
-void WorkerRequests::Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+absl::Status WorkerRequests::Call(WorkerId worker, Buffer result, const std::function<Event(RequestId)>& make,
+                                  Done done) {
   Request request;
   request.worker = worker;
   request.result = std::move(result);
   request.done = std::move(done);
+  return Begin(std::move(request), make);
+}
+
+absl::Status WorkerRequests::Ask(WorkerDescribeWait question, Done done) {
+  Request request;
+  request.worker = question.worker;
+  request.is_question = true;
+  request.done = std::move(done);
+  return Begin(std::move(request), [&](RequestId id) {
+    question.request = id;
+    return WorkerCalled{std::move(question)};
+  });
+}
+
+absl::Status WorkerRequests::Begin(Request request, const std::function<Event(RequestId)>& make) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (!closed_.ok()) {
-    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
     lock.unlock();
-    return request.done(complete);
+    End(std::move(request), closed_);
+    return absl::OkStatus();
+  }
+  const int limit = request.is_question ? kMostQuestions : kMaxWaitingCalls;
+  if (LoadOf(request) >= limit) {
+    return absl::ResourceExhaustedError(absl::StrCat("more than ", limit, request.is_question ? " questions" : " calls",
+                                                     " of one worker wait for their answer"));
   }
   Start(std::move(request), make);
+  return absl::OkStatus();
 }
 
-void WorkerRequests::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
-  const RequestId id = std::exchange(next_, next_.Next());
-  requests_.emplace(id, std::move(request));
-  queue_->Post(WorkerCalled{make(id)});
+int& WorkerRequests::LoadOf(const Request& request) {
+  Load& load = loads_[request.worker];
+  return request.is_question ? load.questions : load.calls;
 }
 
-void WorkerRequests::CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done) {
-  std::unique_lock<std::mutex> lock(mutex_);
-  if (!closed_.ok()) {
-    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
-    lock.unlock();
-    return done(complete);
-  }
-  Request request;
-  request.worker = worker;
-  request.done = std::move(done);
+void WorkerRequests::Unload(const Request& request) {
+  --LoadOf(request);
+  const auto load = loads_.find(request.worker);
+  if (load->second.calls == 0 && load->second.questions == 0) loads_.erase(load);
+}
+
+void WorkerRequests::Start(Request request, const std::function<Event(RequestId)>& make) {
   const RequestId id = std::exchange(next_, next_.Next());
+  ++LoadOf(request);
   requests_.emplace(id, std::move(request));
-  queue_->Post(StateCalled{make(id)});
+  queue_->Post(make(id));
 }
 
 void WorkerRequests::PostState(StateCall call) {
@@ -94,18 +116,21 @@ void WorkerRequests::PostState(StateCall call) {
   if (closed_.ok()) queue_->Post(StateCalled{std::move(call)});
 }
 
-void WorkerRequests::Detach(WorkerId worker, bool clean) {
+void WorkerRequests::Detach(WorkerId worker, bool said_good_bye) {
   std::vector<Request> forgotten;  // outlive the lock, as memory goes with them
   std::lock_guard<std::mutex> lock(mutex_);
   workers_.erase(worker);
+  bool is_clean = said_good_bye;
   for (auto next = requests_.begin(); next != requests_.end();) {
     const auto request = next++;
     // One that attaches is another process, which waits for this one to be gone.
     if (request->second.worker != worker || request->second.attaching != nullptr) continue;
+    Unload(request->second);
+    is_clean = is_clean && request->second.is_question;
     forgotten.push_back(std::move(request->second));
     requests_.erase(request);
   }
-  if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
+  if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, is_clean}});
 }
 
 std::string WorkerRequests::AttachedBy(WorkerId worker) {
@@ -137,7 +162,7 @@ void WorkerRequests::Write(WriteResult write) {
   ++request.copies;
   pool_.Submit([self = shared_from_this(), id = write.request, target, values = std::move(write.values)]() mutable {
     CopyRounded(values, ViewOf(target));
-    values = Buffer();
+    values = target = Buffer();
     self->Copied(id);
   });
 }
@@ -160,6 +185,7 @@ void WorkerRequests::Copied(RequestId id) {
 void WorkerRequests::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
   Request request = std::move(found->second);
   requests_.erase(found);
+  Unload(request);
   if (request.attaching && request.complete->status.ok()) workers_[request.worker] = request.attaching;
   const bool is_attached = request.attaching && request.complete->status.ok();
   const bool is_to_hold = is_held_ && is_attached;
@@ -230,14 +256,12 @@ void WorkerRequests::Close(absl::Status status) {
     closed_ = status;
     waiting.swap(requests_);
     attaching.swap(attaching_);
+    loads_.clear();
   }
   Notify(NotifyJobEnded{status});
-  const auto end = [&status](const Request& request) {
-    request.done(CompleteRequest{RequestId(), status, KeyId(), Round()});
-  };
-  for (const auto& [id, request] : waiting) end(request);
-  for (const auto& [worker, behind] : attaching) {
-    for (const Request& request : behind) end(request);
+  for (auto& [id, request] : waiting) End(std::move(request), status);
+  for (auto& [worker, behind] : attaching) {
+    for (Request& request : behind) End(std::move(request), status);
   }
 }
 

@@ -16,12 +16,13 @@ class WorkerRequestsTest : public testing::Test {
  protected:
   // A barrier's request, as posted; its end goes to `ends_`.
   RequestId Call(Buffer result = Buffer(), WorkerId worker = WorkerId(0)) {
-    requests_of_workers_->Call(
+    const absl::Status started = requests_of_workers_->Call(
         worker, std::move(result),
         [worker](RequestId request) {
-          return WorkerBarrier{request, worker};
+          return WorkerCalled{WorkerBarrier{request, worker}};
         },
         [this](const CompleteRequest& complete) { ends_.push_back(complete); });
+    EXPECT_TRUE(started.ok());
     std::vector<Event> events = queue_->Take();
     return events.empty() ? RequestId() : std::get<WorkerBarrier>(std::get<WorkerCalled>(events.at(0)).call).request;
   }
@@ -138,7 +139,7 @@ TEST_F(WorkerRequestsTest, RequestsOfADetachedWorkerHoldNothingAndEndUnseen) {
   const RequestId request =
       Call(Buffer::Wrap(values, 2, DataType::kFloat32, MemoryKind::kHost, [&released] { released = true; }));
   const RequestId of_another = Call(Buffer(), WorkerId(1));
-  requests_of_workers_->Detach(WorkerId(0), /*clean=*/false);
+  requests_of_workers_->Detach(WorkerId(0), /*said_good_bye=*/false);
   EXPECT_TRUE(released);
   requests_of_workers_->Write({request, 0, Buffer::CopyOf({1.0f, 2.0f})});
   requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(), Round()});
@@ -157,7 +158,7 @@ TEST_F(WorkerRequestsTest, ACopyUnderWayAtTheDetachEndsUnseen) {
   std::promise<void> go;
   pool_.Submit([future = go.get_future().share()] { future.wait(); });
   requests_of_workers_->Write({request, 0, Buffer::CopyOf(std::vector<float>(kElements, 1.0f))});
-  requests_of_workers_->Detach(WorkerId(0), /*clean=*/false);
+  requests_of_workers_->Detach(WorkerId(0), /*said_good_bye=*/false);
   go.set_value();
   released.get_future().wait();
   EXPECT_TRUE(ends_.empty());
@@ -168,7 +169,7 @@ TEST_F(WorkerRequestsTest, ASecondAttachOfAWorkerWaitsForTheEndOfTheFirst) {
   EXPECT_EQ(Attach(WorkerId(0)), RequestId());
   const RequestId of_another = Attach(WorkerId(1));
   EXPECT_NE(of_another, RequestId());
-  requests_of_workers_->Detach(WorkerId(0), /*clean=*/false);
+  requests_of_workers_->Detach(WorkerId(0), /*said_good_bye=*/false);
   (void)queue_->Take();
   requests_of_workers_->Complete({first, absl::OkStatus(), KeyId(), Round()});
   ASSERT_EQ(ends_.size(), 1u);
@@ -179,6 +180,59 @@ TEST_F(WorkerRequestsTest, ASecondAttachOfAWorkerWaitsForTheEndOfTheFirst) {
   requests_of_workers_->Complete({second.request, absl::OkStatus(), KeyId(), Round()});
   EXPECT_EQ(ends_.size(), 2u);
   EXPECT_NE(Attach(WorkerId(0)), RequestId());
+}
+
+TEST_F(WorkerRequestsTest, ADetachIsCleanAfterAGoodByeWithNoCallWaiting) {
+  const auto is_clean = [this](bool said_good_bye) {
+    requests_of_workers_->Detach(WorkerId(0), said_good_bye);
+    return std::get<WorkerDetach>(std::get<WorkerCalled>(queue_->Take().at(0)).call).clean;
+  };
+  const RequestId request = Call();
+  EXPECT_FALSE(is_clean(true));
+  requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_FALSE(is_clean(false));
+  // A question is none, nor is the call of another worker.
+  EXPECT_TRUE(
+      requests_of_workers_->Ask(WorkerDescribeWait{RequestId(), WorkerId(0), {}}, [](const CompleteRequest&) {}).ok());
+  (void)queue_->Take();
+  Call(Buffer(), WorkerId(1));
+  EXPECT_TRUE(is_clean(true));
+}
+
+TEST_F(WorkerRequestsTest, AWorkerHasABoundedNumberOfQuestions) {
+  std::vector<RequestId> asked;
+  const auto ask = [&](WorkerId worker) {
+    const absl::Status status =
+        requests_of_workers_->Ask(WorkerDescribeWait{RequestId(), worker, {}}, [](const CompleteRequest&) {});
+    for (const Event& event : queue_->Take()) {
+      asked.push_back(std::get<WorkerDescribeWait>(std::get<WorkerCalled>(event).call).request);
+    }
+    return status.code();
+  };
+  for (int i = 0; i < kMostQuestions; ++i) ASSERT_EQ(ask(WorkerId(0)), absl::StatusCode::kOk);
+  EXPECT_EQ(ask(WorkerId(0)), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ask(WorkerId(1)), absl::StatusCode::kOk);
+  requests_of_workers_->Complete({asked.at(0), absl::OkStatus(), KeyId(), Round()});
+  EXPECT_EQ(ask(WorkerId(0)), absl::StatusCode::kOk);
+}
+
+TEST_F(WorkerRequestsTest, AResultsSlotIsFreeBeforeItsRequestEnds) {
+  for (const int64_t elements : {int64_t{4}, ComputePool::kBriefBytes}) {
+    std::vector<float> values(elements);
+    bool is_free = false;
+    std::promise<bool> was_free;
+    Buffer slot =
+        Buffer::Wrap(values.data(), elements, DataType::kFloat32, MemoryKind::kHost, [&is_free] { is_free = true; });
+    const auto make = [](RequestId request) { return WorkerCalled{WorkerBarrier{request, WorkerId(0)}}; };
+    ASSERT_TRUE(
+        requests_of_workers_
+            ->Call(WorkerId(0), std::move(slot), make, [&](const CompleteRequest&) { was_free.set_value(is_free); })
+            .ok());
+    const RequestId request = std::get<WorkerBarrier>(std::get<WorkerCalled>(queue_->Take().at(0)).call).request;
+    requests_of_workers_->Write({request, 0, Buffer::Allocate(elements)});
+    requests_of_workers_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+    EXPECT_TRUE(was_free.get_future().get()) << elements;
+  }
 }
 
 TEST_F(WorkerRequestsTest, CloseEndsAttachesThatWait) {
