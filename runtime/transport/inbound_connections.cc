@@ -156,7 +156,7 @@ void AcceptedSockets::End(const std::string& route, int fd) {
   if (socket != sockets_.end() && socket->second.route == route) EndIfStillThere(fd, socket->second.ordinal);
 }
 
-int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers) {
+int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers, bool looks_at_all) {
   struct Hoard {
     int64_t bytes = 0;
     int fd = -1;
@@ -165,11 +165,11 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes, int64_t most_of_strangers) 
   std::vector<Hoard> of_strangers;
   std::vector<Hoard> too_large;
   int64_t strangers_bytes = 0;
-  holds_parts_ = false;
+  holds_parts_ = holds_parts_ && !looks_at_all;
   for (const auto& [fd, socket] : sockets_) {
-    if (socket.has_ended || socket.is_ending) continue;
+    if (socket.has_ended || socket.is_ending || (!looks_at_all && !socket.IsStranger())) continue;
     const Hoard hoard{TakenBytes(fd) - socket.read_bytes, fd, socket.ordinal};
-    holds_parts_ = holds_parts_ || hoard.bytes > kFewBytes;
+    holds_parts_ = holds_parts_ || (looks_at_all && hoard.bytes > kFewBytes);
     if (socket.route.empty()) {
       of_strangers.push_back(hoard);
       strangers_bytes += hoard.bytes;
@@ -460,8 +460,11 @@ int InboundConnections::EndOverdue(Timestamp now) {
   if (now < LookAt(kLookEvery)) return 0;
   last_look_ = now;
   is_crowded_ = false;
+  // While strangers come, as when all nodes of a job connect, most others have nothing new: each costs system calls.
+  const bool looks_at_all = now - looked_at_all_ >= kLookEvery;
+  if (looks_at_all) looked_at_all_ = now;
   return accepted_.EndCrowd(limits_.most_strangers) +
-         accepted_.EndHoarders(limits_.max_message_bytes, limits_.max_stranger_bytes);
+         accepted_.EndHoarders(limits_.max_message_bytes, limits_.max_stranger_bytes, looks_at_all);
 }
 
 void InboundConnections::End(const std::string& route) {

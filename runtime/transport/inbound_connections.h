@@ -63,9 +63,9 @@ class AcceptedSockets {
   // Ends connections of which ZeroMQ keeps too much, and returns how many: more than `most_bytes` of one, or together
   // more than `most_of_strangers` of all that have not brought one message yet, of these the largest. To be called when
   // every whole message has been read: then it keeps nothing but parts. It does so for ever, as none of its own limits
-  // is on the parts of a message.
-  int EndHoarders(int64_t most_bytes, int64_t most_of_strangers);
-  // Returns whether the last EndHoarders has found a connection of which ZeroMQ keeps parts of a message.
+  // is on the parts of a message. Where it `looks_at_all`; else it looks at strangers alone.
+  int EndHoarders(int64_t most_bytes, int64_t most_of_strangers, bool looks_at_all);
+  // Returns whether the last EndHoarders of all has found a connection of which ZeroMQ keeps parts of a message.
   bool holds_parts() const { return holds_parts_; }
   // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
   // many. The oldest of the host that has most of them goes first.
@@ -209,6 +209,7 @@ class InboundConnections {
   std::map<ConnectionId, std::string> routes_;  // to routing ids
   std::deque<Leaving> leaving_;                 // by deadline
   Timestamp last_look_;                         // for hoarders
+  Timestamp looked_at_all_;                     // that of the last one at more than strangers
   bool is_crowded_ = false;                     // the next look is due
 };
 
