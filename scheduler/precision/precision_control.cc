@@ -169,15 +169,17 @@ void PrecisionControl::AdoptRoutes(JobRounds& rounds) {
   if (!is_on()) return;
   PrecisionState state = State();
   if (state != recorded_) {
-    context_->LogInfo(state.is_vetoed ? "a veto of low-bit rounds holds from the next rounds on"
-                                      : "other precision routes hold from the next rounds on");
     recorded_ = std::move(state);
     context_->Persist(PrecisionRecord{recorded_});
     is_adopted_ = false;
   }
   if (is_adopted_ || rounds.cut().has_value()) return;
   is_adopted_ = true;
-  rounds.AdoptRoutes();
+  // The first time they are those of before a restart.
+  const bool is_first = std::exchange(is_first_, false);
+  if (!rounds.AdoptRoutes() || is_first) return;
+  context_->LogInfo(recorded_.is_vetoed ? "a veto of low-bit rounds holds from the next rounds on"
+                                        : "other precision routes hold from the next rounds on");
 }
 
 bool PrecisionControl::OnComputation(ComputationFinished& event) {
@@ -210,7 +212,7 @@ void PrecisionControl::DecideOldest() {
   const Supervisor::Record record = controller_->supervisor().record();
   controller_->Observe(MeanHealth(reports));
   controller_->BeginRound();
-  TellOfChange(record);
+  LogChange(record);
   if (before == Veto::kNone && controller_->veto() != Veto::kNone) ++vetoes_;
 }
 
@@ -240,14 +242,14 @@ std::string PrecisionControl::DescribeState() const {
                       refused.size() > 1 ? absl::StrCat(" (and ", refused.size() - 1, " more)") : "");
 }
 
-void PrecisionControl::TellOfChange(const Supervisor::Record& before) {
-  if (std::string state = DescribeState(); state != told_state_) {
-    told_state_ = std::move(state);
+void PrecisionControl::LogChange(const Supervisor::Record& before) {
+  if (std::string state = DescribeState(); state != logged_state_) {
+    logged_state_ = std::move(state);
     const Supervisor& supervisor = controller_->supervisor();
     const DetectorScale& detector = supervisor.record().detector;
     context_->LogInfo(absl::StrFormat(
         "low-bit rounds: %s; detector slack %.4g, threshold %.4g (confidence %.2f%s), at most %.3g of the rounds",
-        told_state_, detector.slack, detector.threshold, detector.confidence,
+        logged_state_, detector.slack, detector.threshold, detector.confidence,
         detector.is_projected ? ", held back by the trust region" : "", supervisor.budget().target()));
   }
   const Supervisor::Record& record = controller_->supervisor().record();

@@ -119,7 +119,7 @@ class PrecisionControl : public RouteSource {
   // Decides on the oldest step that waits.
   void DecideOldest();
   // Says in the log what admission has decided, and what the Supervisor has done since `before`.
-  void TellOfChange(const Supervisor::Record& before);
+  void LogChange(const Supervisor::Record& before);
 
   const OverlayConfig* overlay_;
   const KeyTable* keys_;
@@ -132,9 +132,10 @@ class PrecisionControl : public RouteSource {
   std::map<NodeId, uint32_t> attached_;                        // workers, as nodes have said
   PrecisionState recorded_;
   bool is_adopted_ = false;  // not before the first look: an earlier start may have had another binding
+  bool is_first_ = true;     // that look
   int64_t decided_step_ = 0;
   uint64_t vetoes_ = 0;  // that began
-  std::string told_state_ = "warm-up";
+  std::string logged_state_ = "warm-up";
   EndpointGuard guard_;
   std::vector<GuardedSize> guarded_;  // that it refuses, in rising order
   KeyTableVersion guarded_keys_;      // of which these are

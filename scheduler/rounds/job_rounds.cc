@@ -65,10 +65,14 @@ RoundOutcome JobRounds::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   return outcome;
 }
 
-void JobRounds::AdoptRoutes() {
+bool JobRounds::AdoptRoutes() {
   BANYAN_CHECK(!cut_.has_value() && routes_ != nullptr);
+  std::map<KeyId, KeyRoutes> routes;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) routes.emplace(key, routes_->RouteOf(key));
+  if (routes == adopted_) return false;
+  adopted_ = std::move(routes);
   ++adoptions_;
-  for (KeyId key(1); keys_->Contains(key); key = key.Next()) adopted_[key] = routes_->RouteOf(key);
+  return true;
 }
 
 bool JobRounds::IsWorthCutting() const {

@@ -74,15 +74,16 @@ class JobRounds {
   // What rounds are bound by from now on.
   struct Rule {
     PolicyVersion policy;
-    uint64_t routes = 0;  // rises with each AdoptRoutes
+    uint64_t routes = 0;  // rises when AdoptRoutes changes some
     friend bool operator==(const Rule&, const Rule&) = default;
   };
   Rule rule() const { return {policy_, adoptions_}; }
 
   // Takes routes from this source from now on; plain ones before. It outlives this.
   void UseRoutes(const RouteSource* routes) { routes_ = routes; }
-  // Binds rounds by the routes that the source has now, until this is called again. REQUIRES: no cut is under way.
-  void AdoptRoutes();
+  // Binds rounds by the routes that the source has now, until this is called again. Returns whether some key had
+  // others, or none before. REQUIRES: no cut is under way.
+  bool AdoptRoutes();
   // Returns how many rounds of the key, after round 0, have closed by each route since the start of the scheduler.
   ClosedByRoute ClosedOf(KeyId key) const {
     return key.value() < closed_with_.size() ? closed_with_[key.value()] : ClosedByRoute();
