@@ -1,5 +1,5 @@
-// The record of a policy that was put into force, and what is recorded of precision routes. Part of state_record.h, which
-// is what others use. Plain values.
+// The record of a policy that was put into force, and what is recorded of precision routes. Part of state_record.h,
+// which is what others use. Plain values.
 #ifndef BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 #define BANYAN_SCHEDULER_STATE_POLICY_RECORD_H_
 
