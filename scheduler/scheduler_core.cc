@@ -94,7 +94,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.phase() == JobPhase::kStopped) return Actions();
   std::visit([this](auto& happened) { On(happened); }, event);
   if (job_.IsRunning() && epochs_.end().has_value()) EndAs(*epochs_.end());
-  if (job_.IsRunning()) ReviewRoutes();
+  if (job_.IsRunning()) ReviewRounds();
   if (!context_.outbox.has_room()) OnSlowStorage();
   ReviewStorage();
   if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();

@@ -195,7 +195,7 @@ class SchedulerCore : public Protocol {
   OperatorReply Carry(const VetoLowBit& order) {
     if (!job_.IsRunning()) return {false, "the job does not run"};
     OperatorReply reply = precision_.OnOrder(order);
-    ReviewRoutes();  // which makes it durable, before the answer leaves
+    ReviewRounds();  // which makes it durable, before the answer leaves
     return reply;
   }
 
@@ -230,8 +230,9 @@ class SchedulerCore : public Protocol {
     if (job_.IsRunning()) epochs_.Exclude(node, why);
   }
 
-  // Lets rounds go as the newest policy and the health of the training have it, those too that nobody has begun.
-  void ReviewRoutes() {
+  // Lets rounds go as the newest policy and the health of the training have it, those too that are bound otherwise and
+  // that nobody has begun. To be called after each step.
+  void ReviewRounds() {
     const Policy* const policy = policies_.policies().Current();
     if (policy != nullptr) precision_.Review(*policy, policies_.publisher().view());
     precision_.AdoptRoutes(rounds_);

@@ -83,7 +83,7 @@ void EpochChanger::OnDisconnected(NodeId node) {
 void EpochChanger::OnLeave(NodeId node, const std::string& why, bool is_asked_for) {
   const bool has_open_rounds = parts_.rounds->bindings() > 0;
   if (is_changing() || (is_asked_for && has_open_rounds)) return causes_.FallOut(now(), node, why);
-  parts_.conductor->EndWith(departure_.Note(now(), why));
+  parts_.conductor->OnLeave(departure_.Note(now(), why));
 }
 
 void EpochChanger::OnPeerLost(NodeId node, const PeerLost& message) {

@@ -110,7 +110,7 @@ void EpochConductor::Finish(PlanDecision decision, const EpochReports& held) {
   parts_.transfers->OnEpochPlanned();
 }
 
-void EpochConductor::EndWith(bool is_first) {
+void EpochConductor::OnLeave(bool is_first) {
   if (is_first) parts_.rounds->SetDeparted();
   parts_.barriers->Review();
 }

@@ -48,15 +48,15 @@ class EpochConductor {
   };
   explicit EpochConductor(Parts parts) : parts_(parts) {}
 
-  // Begins the first epoch, of the nodes that have joined, with the policy of `decision`.
+  // Begins the first epoch because of `reason`, of the nodes that have joined, with the policy of `decision`.
   void Start(PlanDecision decision, const std::string& reason);
   // Begins the next epoch because of `reason`: without `fallen` and without those who have left, and with those who
   // wait to join. Its members are told that the former one is over. Returns who was expelled.
   std::vector<NodeId> Begin(const std::set<NodeId>& fallen, const std::string& reason);
   // Puts the policy of `decision` into force, closes what all members `hold`, binds the other rounds anew, and says so.
   void Finish(PlanDecision decision, const EpochReports& held);
-  // A member has left, and takes part in no other round of this epoch.
-  void EndWith(bool is_first);
+  // A member has left. After the first of an epoch no other round is bound in it.
+  void OnLeave(bool is_first);
   // Tells a member that has joined again where the epoch stands: that it has begun because of `reason`, or its plan.
   void SendState(NodeId node, const std::string& reason);
 

@@ -287,7 +287,7 @@ void JobMembers::End() {
     if (!member.connection.has_value()) continue;
     const bool has_finished = member.has_left_for_good && !member.has_late_worker;
     if (has_finished) {
-      SendOver(*member.connection);
+      SendJobOver(*member.connection);
     } else {
       Refuse(*member.connection, JobIsOver(*job_));
     }
@@ -299,7 +299,7 @@ void JobMembers::Fail() {
   RefuseAllWaiting();
 }
 
-void JobMembers::SendOver(ConnectionId connection) {
+void JobMembers::SendJobOver(ConnectionId connection) {
   context_->outbox.Send(connection, JoinRefused{job_->term(), "all nodes have finished", false, true});
 }
 
@@ -390,7 +390,7 @@ void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_
   if (job_->phase() == JobPhase::kFailed) {
     context_->outbox.Send(connection, job_->MakeJobFailed());
   } else if (job_->phase() == JobPhase::kEnded) {
-    SendOver(connection);
+    SendJobOver(connection);
   } else {
     context_->outbox.Send(connection, MakeUpdate());
   }

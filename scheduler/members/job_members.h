@@ -169,7 +169,7 @@ class JobMembers {
   void RefuseAllWaiting();
   void Refuse(ConnectionId connection, const JoinVerdict& refusal);
   // Tells a node that has finished that all others have, too.
-  void SendOver(ConnectionId connection);
+  void SendJobOver(ConnectionId connection);
   void LetWait(ConnectionId connection, const banyan::Join& join, NodeId node);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
