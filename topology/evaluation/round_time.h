@@ -42,7 +42,7 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // while links carry others, so that the round is only longer where that takes longer than the links do, or where leaves
 // on fast links send more than their parent sums meanwhile: what comes from farther away then waits. Headers,
 // acknowledgements and auxiliary paths count nothing, results go in the order of gradients though nodes send them a
-// little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
+// little later (LinkChunks::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
 // packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is
 // not in the view. Of the bits of elements as they are, links carry `sent_part`: codecs and votes leave out the rest,
 // while nodes sum floats. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
