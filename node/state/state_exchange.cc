@@ -88,7 +88,12 @@ void StateExchange::OnSought(StepContext& step, const StateSought& sought) {
 }
 
 void StateExchange::OnHolders(StepContext& step, const StateHolders& holders) {
-  if (fetching_.empty() || holders.fetch != fetch_) return;
+  if (fetching_.empty() || holders.fetch != fetch_) {
+    // Its call, said again on a new connection, and the scheduler's last answer to it have crossed.
+    mail_->to_scheduler.push_back(
+        FetchEnded{holders.transfer, holders.fetch, false, "it does not wait for it any more"});
+    return;
+  }
   if (holders.transfer != fetcher_.transfer()) {
     has_told_end_ = false;
     workers_->AbstainUntil(step, holders.pushed);

@@ -232,6 +232,19 @@ TEST_F(StateExchangeTest, AFetchThatFailsLeavesTheWorkerWithoutAState) {
   EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain from all"})) << "it begins nowhere";
 }
 
+TEST_F(StateExchangeTest, ATransferForAFetchThatHasEndedIsNotKeptWaiting) {
+  joiner_.Share(kFirst, Nothing());
+  joiner_.Fetch(kFirst);
+  joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kDataLoss, "those who had it are gone"});
+  joiner_.told.clear();
+  joiner_.Hear(Holders({NodeId(1), NodeId(2)}));
+  const std::vector<FetchEnded> told = joiner_.TakeTold<FetchEnded>();
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].transfer, kTransfer);
+  EXPECT_EQ(told[0].fetch, 1u);
+  EXPECT_FALSE(told[0].has_state);
+}
+
 TEST_F(StateExchangeTest, WhoTakesNoChunksDoesNotHaveTheState) {
   joiner_.takes_chunks = false;
   const RequestId fetch = FetchFromHolder();

@@ -114,6 +114,8 @@ void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound 
     for (auto pushes = pushes_.lower_bound({round.first, last.Next()}); pushes != end; ++pushes) {
       if (plan_->KindOf(pushes->first.second) == RoundKind::kBroadcast) continue;
       for (const auto& [name, start] : pushes->second) {
+        // A node that has fallen out goes on in its last epoch until it hears of it.
+        if (!IsThere(name, start)) debts->second.OnDoubt(round.first);
         fields_->Fill(name, round.first, pushes->first.second, absl::MakeSpan(gradient));
         for (size_t i = 0; i < pushed.size(); ++i) pushed[i] += gradient[i];
       }

@@ -185,6 +185,13 @@ TEST(SeedRegressionTest, OfFaultsWithSilences) {
   RunAll(kSilenceRegressionSeeds, [](uint64_t seed) { return RunWithoutQuorum(seed, AllFaultKinds()); });
 }
 
+TEST(SeedRegressionTest, OfFaultsAsTheyAreDrawnToday) {
+  RunAll({{7001121, "a fetch that was said again on a new connection, after its answer, was waited for for ever"}},
+         [](uint64_t seed) { return RunFaults(seed, {}).violations; });
+  RunAll({{7000029, "the checker took what a node pushed that had fallen out, and did not know it, for owed"}},
+         [](uint64_t seed) { return RunQuorumFaults(seed, {}).violations; });
+}
+
 TEST(SeedRegressionTest, OfFaultsOfTheScheduler) {
   RunAll(kSchedulerRegressionSeeds,
          [](uint64_t seed) { return RunOld(seed, SchedulerFaultKinds(), /*has_states=*/true); });
