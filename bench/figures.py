@@ -36,6 +36,11 @@ WRITTEN = ("--plot", "--trace")
 QUICK = {
     "--rounds": "2", "--seeds": "1", "--pairs": "2", "--warm-up": "1", "--seconds": "5", "--draws": "1", "--steps": "20"
 }
+# Of trainings, which learn nothing in two.
+QUICK_TRAINING_ROUNDS = "60"
+LEAST_TRAINING_ROUNDS = 100
+# Commands that have a --quick of their own.
+HAVE_QUICK = (["sim-figures"], ["bench", "reducer", "--replay"])
 QUICK_LIMIT_SECONDS = 120
 # For a command that is asked to end: emulated WANs and their processes take some seconds.
 END_SECONDS = 20
@@ -73,9 +78,12 @@ def adapted(words: List[str], folder: pathlib.Path, is_quick: bool) -> List[str]
     made = [str(folder) if FOLDER.match(word) else word for word in words]
     for at, word in enumerate(made[:-1]):
         if is_quick and word in QUICK:
-            made[at + 1] = QUICK[word]
+            trains = word == "--rounds" and int(made[at + 1]) >= LEAST_TRAINING_ROUNDS
+            made[at + 1] = QUICK_TRAINING_ROUNDS if trains else QUICK[word]
         if word in WRITTEN:
             made[at + 1] = str(folder / made[at + 1])
+    if is_quick and any(words[1:1 + len(each)] == each for each in HAVE_QUICK):
+        made.append("--quick")
     return made
 
 

@@ -24,6 +24,7 @@ packed --rounds 8` gives 0.4.
 
     ./banyan plan x.yaml
     banyan sim-figures OUT
+    banyan bench precision --rounds 600
 
 `banyan sim OVERLAY.yaml` and `banyan status --json` are of the reader's own, and `banyan plan x.yaml` comes twice.
 """)
@@ -33,8 +34,9 @@ assert figures.main([str(out), "--quick"]) == 1, "expected the failed command in
 text = (out / "a.md").read_text()
 assert text.startswith("# A\nThe paper has 0.5"), text
 assert "ran bench wan x.yaml --only packed --rounds 2" in text, text
+assert "ran bench precision --rounds 60\n" in text, text
 assert "exit code 1" in text and text.count("ran plan") == 1, text
-assert f"ran sim-figures {out}/a-3" in text and (out / "a-3").is_dir(), text
+assert f"ran sim-figures {out}/a-3 --quick" in text and (out / "a-3").is_dir(), text
 assert "reader" not in text.split("# What its commands print")[1], text
 assert "| a | `./banyan plan x.yaml` |" in (out / "README.md").read_text()
 
