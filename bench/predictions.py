@@ -1,8 +1,9 @@
 """Compares the rounds that `banyan plan` predicts with those that `banyan sim` takes, on sixty invented networks of eight kinds.
 
-    python3 bench/predictions.py [--banyan ./banyan] [--sizes 46MB,1GB] [--only KIND,..]
+    python3 bench/predictions.py [--banyan ./banyan] [--sizes 46MB,1GB] [--only KIND,..] [--beside]
 
-Prints a line for each network and size, and in the end which part of the predictions lies within 0.9 to 1.12 of the simulation.
+Prints a line for each network and size, and in the end which part of the predictions lies within 0.9 to 1.12 of the simulation. With
+--beside it also simulates a star, mst and fapt, and tells how much longer planning takes where the model's size is known.
 """
 
 import argparse
@@ -10,6 +11,7 @@ import json
 import math
 import os
 import random
+import resource
 import subprocess
 import tempfile
 
@@ -135,6 +137,14 @@ def overlay(network):
     return "\n".join(lines) + "\n"
 
 
+def processor_seconds(*words):
+    """Returns what `words` has used of the processors, which others on the machine hardly change."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    answer(*words)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def answer(*words):
     run = subprocess.run(words, stdout=subprocess.PIPE, universal_newlines=True, check=True)
     return json.loads(run.stdout)
@@ -145,8 +155,13 @@ def main():
     parser.add_argument("--banyan", default="./banyan", help="the program")
     parser.add_argument("--sizes", default="46MB,1GB", help="of the model")
     parser.add_argument("--only", default="", help="kinds, such as wan,cloud")
+    parser.add_argument("--beside", action="store_true", help="simulate other planners too, and what planning takes")
     arguments = parser.parse_args()
-    ratios = []
+    ratios, to_best, longer = [], [], []
+
+    def simulate(path, size, *more):
+        return answer(arguments.banyan, "sim", path, "--model-size", size, "--rounds", "1", "--json", *more)["sync_seconds_p50"]
+
     with tempfile.TemporaryDirectory() as folder:
         for number, (kind, make, values) in enumerate(NETWORKS):
             if arguments.only and kind not in arguments.only.split(","):
@@ -156,11 +171,21 @@ def main():
                 file.write(overlay(make(random.Random(number), *values)))
             for size in arguments.sizes.split(","):
                 predicted = answer(arguments.banyan, "plan", path, "--model-size", size, "--json")["round_seconds"]
-                simulated = answer(arguments.banyan, "sim", path, "--model-size", size, "--rounds", "1", "--json")["sync_seconds_p50"]
+                simulated = simulate(path, size)
                 ratios.append(predicted / simulated)
-                print(f"{kind:10} {str(values):15} {size:>5}  predicted {predicted:8.3f} s  simulated {simulated:8.3f} s  {ratios[-1]:.3f}", flush=True)
+                line = f"{kind:10} {str(values):15} {size:>5}  predicted {predicted:8.3f} s  simulated {simulated:8.3f} s  {ratios[-1]:.3f}"
+                if arguments.beside:
+                    others = {planner: simulate(path, size, "--planner", planner) for planner in ["star", "mst", "fapt"]}
+                    best = min(others, key=others.get)
+                    to_best.append(simulated / others[best])
+                    planning = processor_seconds(arguments.banyan, "plan", path, "--model-size", size, "--json")
+                    longer.append(planning / processor_seconds(arguments.banyan, "plan", path, "--json"))
+                    line += f"  {to_best[-1]:.3f} of {best}  planning {planning:.2f} s, {longer[-1]:.2f} times"
+                print(line, flush=True)
     ratios.sort()
     inside = sum(0.9 <= ratio <= 1.12 for ratio in ratios)
+    if to_best:
+        print(f"at most {max(to_best):.3f} of the best of star, mst and fapt; planning with the model's size at most {max(longer):.2f} times as long")
     print(f"{inside} of {len(ratios)} within 0.9 to 1.12; least {ratios[0]:.3f}, median {ratios[len(ratios) // 2]:.3f}, most {ratios[-1]:.3f}")
 
 

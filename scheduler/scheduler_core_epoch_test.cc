@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr ConnectionId kOther = ConnectionId(kInboundConnection.value() + 77);
@@ -280,6 +281,26 @@ TEST_F(SchedulerEpochTest, ACutLinkIsPlannedWithout) {
   const PolicySlice slice = harness_.Sent<PolicyPublished>(1)[0].slice;
   EXPECT_EQ(slice.member_count, 3u);
   for (const NeighbourSlice& neighbour : slice.neighbours) EXPECT_EQ(neighbour.node, NodeId(3));
+}
+
+TEST_F(SchedulerEpochTest, ANodeThatNoOtherReachesFallsOutAndIsLetInWhenItsLinksAreTriedAgain) {
+  harness_.Receive(1, PeerLost{NodeId(3), "silent for 5s"});
+  harness_.Receive(2, PeerLost{NodeId(3), "silent for 5s"});
+  harness_.Advance(absl::Seconds(4), {1, 2, 3});
+  ASSERT_THAT(Begun(1), SizeIs(1));
+  EXPECT_THAT(Begun(1)[0].reason, HasSubstr("n3 falls out: none of the links that lead to the other members works"));
+  ASSERT_THAT(harness_.Sent<JoinRefused>(3), Not(IsEmpty()));
+  EXPECT_TRUE(harness_.Sent<JoinRefused>(3)[0].fell_out);
+  harness_.ReportProgress({1, 2}, Round(1));
+  EXPECT_THAT(Plans(1), SizeIs(1)) << "the others go on";
+  harness_.Receive(kOther, SchedulerHarness::JoinOf(3, 2));
+  harness_.Advance(absl::Seconds(4), {1, 2});
+  EXPECT_THAT(Begun(1), SizeIs(1)) << "its links are still out";
+  harness_.Advance(kFirstOutage, {1, 2});
+  ASSERT_THAT(Begun(1), SizeIs(2));
+  EXPECT_THAT(Begun(1)[1].reason, HasSubstr("n3 joins"));
+  EXPECT_THAT(harness_.Sent<JoinAccepted>(kOther), SizeIs(1));
+  ExpectNoFailure();
 }
 
 TEST_F(SchedulerEpochTest, AComplaintAboutASilentNodeIsTheNodesEnd) {
@@ -602,12 +623,16 @@ TEST_F(SchedulerChainEpochTest, AnOrderThatComesWhileThePlanFailsIsAnswered) {
   EXPECT_THAT(Reply()->text, HasSubstr("may join again: n2"));
 }
 
-TEST_F(SchedulerChainEpochTest, ALinkThatIsNeededIsTriedAgain) {
+TEST_F(SchedulerChainEpochTest, ALinkWithoutWhichNoPartIsTheGreaterOneIsTriedAgain) {
+  harness_.Receive(kOperator, RemoveNode{"n3"});
+  harness_.BeginEpoch({1, 2});
+  harness_.ReportProgress({1, 2}, Round(1));
+  harness_.ForgetSent();
   harness_.Receive(1, PeerLost{NodeId(2), "silent for 5s"});
-  harness_.Advance(absl::Seconds(4), {1, 2, 3});
-  harness_.ReportProgress({1, 2, 3}, Round(1));
+  harness_.Advance(absl::Seconds(4), {1, 2});
+  harness_.ReportProgress({1, 2}, Round(1));
   EXPECT_THAT(Plans(1), IsEmpty());
-  harness_.Advance(absl::Seconds(5), {1, 2, 3});
+  harness_.Advance(absl::Seconds(5), {1, 2});
   EXPECT_THAT(Plans(1), SizeIs(1));
 }
 

@@ -268,6 +268,22 @@ TEST(NamedFaultsTest, ANodeCutOffFromTheSchedulerFallsOutAndComesBack) {
   EXPECT_GT(cluster->epoch(), Epoch(2));
 }
 
+// The scheduler hears it all the time.
+TEST(NamedFaultsTest, TheOthersGoOnWithoutANodeThatNoneOfThemReaches) {
+  ClusterOptions options = Linked(4);
+  options.plan.rounds = 60;
+  ChangingCluster cluster(std::move(options));
+  RunUntilRound(cluster.get(), 2);
+  for (const uint32_t other : {1u, 2u, 4u}) {
+    cluster->simulator()->network()->Partition(NodeId(3), NodeId(other), absl::Seconds(1));
+  }
+  const Timestamp cut_at = cluster->simulator()->now();
+  EXPECT_TRUE(cluster->RunUntilStayersTrained(cut_at, {NodeId(3)}, absl::Seconds(40))) << cluster->WhoWaits();
+  EXPECT_GT(cluster->epoch(), Epoch(1));
+  for (const uint32_t other : {1u, 2u, 4u}) cluster->simulator()->network()->Heal(NodeId(3), NodeId(other));
+  ExpectTheOthersFinish(cluster.get(), {});
+}
+
 // With an optimizer a job is lost when all fall out.
 TEST(NamedFaultsTest, ASchedulerThatIsCutOffFromAllLosesNobody) {
   for (const AggregationOp op : {AggregationOp::kSum, AggregationOp::kMomentum}) {

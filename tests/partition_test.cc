@@ -52,6 +52,13 @@ JobSpec ImpatientChain() {
   return spec;
 }
 
+JobSpec ImpatientPair() {
+  JobSpec spec = ImpatientChain();
+  spec.nodes = 2;
+  spec.links = "";
+  return spec;
+}
+
 // A job whose processes reach each other through proxies: one in front of each node, one in front of the scheduler.
 class ProxiedJob {
  public:
@@ -175,7 +182,7 @@ TEST(PartitionTest, ConnectionsThatSwallowAllCostARoundNoMoreThanASilentPeer) {
 
 // As where a tunnel drops large packets.
 TEST(PartitionTest, ALinkThatOnlySmallMessagesPassIsNamed) {
-  ProxiedJob chain(ImpatientChain());
+  ProxiedJob chain(ImpatientPair());
   // Less than a chunk, and more than greetings and a few heartbeats.
   chain.to_node(1).SwallowAfter(8000, /*one_way=*/true);
   std::vector<Ticket> tickets = chain.training().StartRound();
@@ -190,10 +197,7 @@ TEST(PartitionTest, ALinkThatOnlySmallMessagesPassIsNamed) {
 
 // Two nodes that have no other way to each other wait, and go on when their link is tried again.
 TEST(PartitionTest, TwoNodesThatHearNothingOfEachOtherWait) {
-  JobSpec spec = ImpatientChain();
-  spec.nodes = 2;
-  spec.links = "";
-  ProxiedJob pair(spec);
+  ProxiedJob pair(ImpatientPair());
   pair.to_node(0).FallSilent();
   pair.to_node(1).FallSilent();
   std::vector<Ticket> tickets = pair.training().StartRound();
@@ -210,7 +214,7 @@ TEST(PartitionTest, TwoNodesThatHearNothingOfEachOtherWait) {
 }
 
 TEST(PartitionTest, SilenceInOneDirectionNamesBothEnds) {
-  ProxiedJob chain(ImpatientChain());
+  ProxiedJob chain(ImpatientPair());
   // Only n2 sends to n1, which gets no result. The others may have it before the silence is noticed.
   chain.to_node(0).FallSilent();
   const std::vector<Ticket> tickets = chain.training().StartRound();
@@ -231,6 +235,22 @@ TEST(PartitionTest, ALinkThatFallsSilentIsAvoided) {
   triangle.job().WaitForLog("scheduler", "epoch 2 goes on");
   EXPECT_THAT(triangle.job().StatusJson(), HasSubstr("\"between\":[\"n1\",\"n2\"]"));
   triangle.training().PushPullRound();
+  triangle.job().StopAll();
+}
+
+// The scheduler hears it all the time.
+TEST(PartitionTest, ANodeThatNoOtherReachesFallsOutAndTheOthersGoOn) {
+  JobSpec spec = ImpatientChain();
+  spec.links = "";
+  ProxiedJob triangle(spec);
+  TestTraining others = triangle.TrainingOfFirst(2);
+  std::vector<Ticket> tickets = others.StartRound();
+  triangle.to_node(2).FallSilent();
+  for (size_t node = 0; node < 2; ++node) triangle.to_node(node).FallSilent(HelloOf(2));
+  others.FinishRound(std::move(tickets));
+  triangle.job().WaitForLog("scheduler", "n3 falls out: none of the links that lead to the other members works");
+  others.PushPullRound();
+  triangle.job().WaitForLog("scheduler", "n3 waits to join: none of the links");
   triangle.job().StopAll();
 }
 

@@ -19,6 +19,9 @@ constexpr size_t kMostReasonsTold = 8;
 // Until all that take part in a round have seen what is wrong with it.
 constexpr absl::Duration kVerdictDelay = absl::Seconds(1);
 
+// What is so of nodes to which no link leads from most others.
+constexpr char kCutOff[] = "none of the links that lead to the other members works; they are tried again in a while";
+
 std::string WhyRemoved(const Member& member) { return absl::StrCat("an operator has removed ", member.name); }
 
 }  // namespace
@@ -67,6 +70,9 @@ void EpochChanger::OnJoin(const JoinVerdict& verdict) {
   if (verdict.kind == JoinVerdict::Kind::kContests) return suspicions_.NoteContest(now(), node);
   if (member.is_member) {
     causes_.FallOut(now(), node, absl::StrCat(member.name, " has been restarted"));
+  } else if (CutOff({}).contains(node)) {
+    held_back_.insert(node);
+    parts_.context->LogWarning(absl::StrCat(member.name, " waits to join: ", kCutOff));
   } else {
     causes_.Add(now(), absl::StrCat(member.name, " joins"));
   }
@@ -227,11 +233,13 @@ void EpochChanger::OnDeadline() {
   if (departure_.TakeDue(now())) {
     for (const NodeId node : table().Members()) CheckDeparture(node);
   }
-  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) {
+  if (parts_.policies->TakeLinksReturned()) LetHeldBackIn();
+  if (std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) {
     if (IsOver(causes->fallen)) {
       end_ = absl::OkStatus();
       return;
     }
+    LeaveOutCutOff(*causes);
     Begin(*causes);
   }
   FinishIfReady();
@@ -249,8 +257,39 @@ bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
   return has_finished;
 }
 
+std::set<NodeId> EpochChanger::CutOff(const std::set<NodeId>& fallen) const {
+  std::set<NodeId> nodes;
+  for (const NodeId node : table().Members()) {
+    if (!fallen.contains(node) && table().Find(node).state != MemberState::kLeft) nodes.insert(node);
+  }
+  for (const NodeId node : parts_.members->waiting().Nodes()) nodes.insert(node);
+  return parts_.policies->replanner().CutOff(nodes);
+}
+
+void EpochChanger::LeaveOutCutOff(ChangeCauses::Causes& causes) {
+  held_back_.clear();
+  for (const NodeId node : CutOff(causes.fallen)) {
+    const Member& member = table().Find(node);
+    if (parts_.members->waiting().Contains(node)) held_back_.insert(node);
+    if (!member.is_member || !causes.fallen.insert(node).second) continue;
+    const std::string why = absl::StrCat(member.name, " falls out: ", kCutOff);
+    parts_.context->LogWarning(why);
+    parts_.members->SendTo(node, JoinRefused{parts_.job->term(), why, /*fell_out=*/true});
+    causes.reasons.push_back(why);
+  }
+}
+
+void EpochChanger::LetHeldBackIn() {
+  const std::set<NodeId> cut_off = CutOff({});
+  for (const NodeId node : parts_.members->waiting().Nodes()) {
+    if (held_back_.contains(node) && !cut_off.contains(node)) {
+      causes_.Add(now(), absl::StrCat(parts_.members->NameOf(node), " joins, and its links are tried again"));
+    }
+  }
+}
+
 Timestamp EpochChanger::NextDeadline() const {
-  if (HasOrderWhileDeaf()) return now();
+  if (HasOrderWhileDeaf() || parts_.policies->have_links_returned()) return now();
   return std::min(
       {suspicions_.NextDeadline(), causes_.NextDeadline(), departure_.NextDeadline(), report_due_, verdict_due_});
 }
@@ -313,7 +352,7 @@ void EpochChanger::TakeUnreported() {
 void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
   if (!is_changing()) began_because_ = causes.since;
   reason_ = causes.Describe();
-  for (const NodeId node : parts_.conductor->Begin(causes.fallen, reason_)) {
+  for (const NodeId node : parts_.conductor->Begin(causes.fallen, held_back_, reason_)) {
     excluded_.erase(node);
     lost_workers_.Forget(node);
   }

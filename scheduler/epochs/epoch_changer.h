@@ -7,6 +7,9 @@
 // - Nobody has to answer what has not left: a member's time to say what it holds counts from when EpochBegin is
 //   durable, and while the storage of the state stands, or for lost_after from then on, nobody is judged by silence.
 // - With fewer members than membership.least, or without a plan, the change waits. It never fails the job.
+// - A member that is heard, and to which no link leads any more from most others, falls out, and waits to join until
+// its
+//   links are tried again. Where no part of the members is more than half of them all wait for that.
 #ifndef BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 #define BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 
@@ -211,6 +214,13 @@ class EpochChanger {
   void CheckDeparture(NodeId node);
   // Returns whether the job is over when these members fall out.
   bool IsOver(const std::set<NodeId>& fallen) const;
+  // Returns those of the members, without `fallen`, and of those who wait to join, to whom only links lead from most
+  // others that do not work.
+  std::set<NodeId> CutOff(const std::set<NodeId>& fallen) const;
+  // Has members fall out that are cut off, and those wait on who are and wait to join.
+  void LeaveOutCutOff(ChangeCauses::Causes& causes);
+  // Lets those in who waited for links that have returned.
+  void LetHeldBackIn();
   void Begin(const ChangeCauses::Causes& causes);
   void Plan();
   void FinishIfReady();
@@ -225,6 +235,7 @@ class EpochChanger {
   EpochHistory history_;
   std::optional<absl::Status> end_;
   std::set<NodeId> excluded_;        // of the members
+  std::set<NodeId> held_back_;       // wait to join until their links are tried again
   std::map<NodeId, Broken> broken_;  // what each node has said last of a round that it cannot finish
   Timestamp verdict_due_ = kNever;   // on those of them that are not judged
   Epoch planned_epoch_;

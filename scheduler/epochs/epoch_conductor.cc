@@ -44,10 +44,11 @@ void EpochConductor::Start(PlanDecision decision, const std::string& reason) {
   parts_.policies->RetirePolicies();
 }
 
-std::vector<NodeId> EpochConductor::Begin(const std::set<NodeId>& fallen, const std::string& reason) {
+std::vector<NodeId> EpochConductor::Begin(const std::set<NodeId>& fallen, const std::set<NodeId>& held_back,
+                                          const std::string& reason) {
   std::vector<NodeId> expelled = ExpelMembers(fallen);
   parts_.job->BeginEpoch();
-  const std::vector<NodeId> joiners = AdmitJoiners();
+  const std::vector<NodeId> joiners = AdmitJoiners(held_back);
   const std::vector<EpochMember> members = table().EpochMembers();
   const Epoch epoch = parts_.job->epoch();
   parts_.context->Persist(EpochRecord{epoch, members, reason});
@@ -80,11 +81,11 @@ std::vector<NodeId> EpochConductor::ExpelMembers(const std::set<NodeId>& fallen)
   return expelled;
 }
 
-std::vector<NodeId> EpochConductor::AdmitJoiners() {
+std::vector<NodeId> EpochConductor::AdmitJoiners(const std::set<NodeId>& held_back) {
   std::vector<NodeId> joiners;
   const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
   for (const NodeId node : parts_.members->waiting().Nodes()) {
-    if (table().Find(node).is_member) continue;
+    if (table().Find(node).is_member || held_back.contains(node)) continue;
     if (parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) joiners.push_back(node);
   }
   return joiners;

@@ -51,8 +51,9 @@ class EpochConductor {
   // Begins the first epoch because of `reason`, of the nodes that have joined, with the policy of `decision`.
   void Start(PlanDecision decision, const std::string& reason);
   // Begins the next epoch because of `reason`: without `fallen` and without those who have left, and with those who
-  // wait to join. Its members are told that the former one is over. Returns who was expelled.
-  std::vector<NodeId> Begin(const std::set<NodeId>& fallen, const std::string& reason);
+  // wait to join and are not `held_back`. Its members are told that the former one is over. Returns who was expelled.
+  std::vector<NodeId> Begin(const std::set<NodeId>& fallen, const std::set<NodeId>& held_back,
+                            const std::string& reason);
   // Puts the policy of `decision` into force, closes what all members `hold`, binds the other rounds anew, and says so.
   void Finish(PlanDecision decision, const EpochReports& held);
   // A member has left. After the first of an epoch no other round is bound in it.
@@ -63,7 +64,7 @@ class EpochConductor {
  private:
   const Membership& table() const { return parts_.members->table(); }
   std::vector<NodeId> ExpelMembers(const std::set<NodeId>& fallen);
-  std::vector<NodeId> AdmitJoiners();
+  std::vector<NodeId> AdmitJoiners(const std::set<NodeId>& held_back);
   void SendPlan(const EpochPlanRecord& plan);
 
   Parts parts_;

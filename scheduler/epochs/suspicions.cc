@@ -1,6 +1,7 @@
 #include "scheduler/epochs/suspicions.h"
 
 #include <algorithm>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 
@@ -106,24 +107,28 @@ void Suspicions::TakeContests(Timestamp now, Findings& findings) {
 }
 
 void Suspicions::TakeComplaints(Timestamp now, Findings& findings) {
-  for (auto next = complaints_.begin(); next != complaints_.end();) {
-    const auto current = next++;
-    Complaint& complaint = current->second;
-    if (now < complaint.due) continue;
-    const auto [a, b] = current->first;
-    const auto is_heard = [&](NodeId node) {
-      const Member& member = members_->Find(node);
-      return member.connection.has_value() && member.last_heard > complaint.since;
-    };
-    if (!IsHere(a) || !IsHere(b)) {
-      complaints_.erase(current);
-    } else if (is_heard(a) && is_heard(b)) {
-      findings.cuts.emplace(current->first, std::move(complaint.what));
-      complaints_.erase(current);
+  const auto is_heard = [this](NodeId node, const Complaint& complaint) {
+    const Member& member = members_->Find(node);
+    return member.connection.has_value() && member.last_heard > complaint.since;
+  };
+  std::set<NodeId> ends;  // of links that are cut
+  for (auto& [link, complaint] : complaints_) {
+    if (now < complaint.due || !IsHere(link.first) || !IsHere(link.second)) continue;
+    if (is_heard(link.first, complaint) && is_heard(link.second, complaint)) {
+      ends.insert({link.first, link.second});
     } else {
       complaint.due = now + members_->suspect_after();
     }
   }
+  std::erase_if(complaints_, [&](auto& entry) {
+    auto& [link, complaint] = entry;
+    if (!IsHere(link.first) || !IsHere(link.second)) return now >= complaint.due;
+    const bool is_early = now < complaint.since + members_->suspect_after() / 2;
+    if (is_early || !(ends.contains(link.first) || ends.contains(link.second))) return false;
+    if (!is_heard(link.first, complaint) || !is_heard(link.second, complaint)) return false;
+    findings.cuts.emplace(link, std::move(complaint.what));
+    return true;
+  });
 }
 
 }  // namespace banyan

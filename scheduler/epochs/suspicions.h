@@ -4,7 +4,8 @@
 //
 // Invariants:
 // - Nothing but silence for lost_after is judged before suspect_after: a member that is only reconnecting, or a
-//   stranger's packet, costs nobody his place.
+//   stranger's packet, costs nobody his place. A complaint is judged with an earlier one about the same member, so that
+//   a member that no neighbour reaches does not cost an epoch for each.
 // - While no member is heard nobody is gone: the likelier cause is the scheduler's own network. From when one is heard
 //   again the others have lost_after to come back.
 // - While the storage of the state stands nobody is gone either: what members wait for has not left.

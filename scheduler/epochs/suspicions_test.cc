@@ -126,6 +126,32 @@ TEST_F(SuspicionsTest, TwoWhoAreHeardAndDoNotHearEachOtherHaveLostTheirLink) {
   EXPECT_EQ(suspicions_.NextDeadline(), kNever) << "both complaints are of one cut";
 }
 
+TEST(SuspicionsOfThreeTest, AMemberThatNoNeighbourReachesLosesAllLinksAtOnce) {
+  Membership::Options options;
+  options.names = {"a", "b", "c"};
+  options.start_with = 3;
+  options.heartbeat = absl::Seconds(1);
+  options.lost_after = absl::Seconds(5);
+  options.suspect_after = absl::Seconds(2);
+  Membership members(options);
+  for (uint32_t node = 1; node <= 3; ++node) {
+    Join join;
+    join.name = options.names[node - 1];
+    join.address = "tcp://h:1";
+    members.Join(At(0), ConnectionId(node), join);
+  }
+  members.Start(Epoch(1));
+  Suspicions suspicions(&members);
+  const NodeId c(3);
+  suspicions.NoteComplaint(At(1), kB, kA, "b has lost a");
+  suspicions.NoteComplaint(At(1.9), c, kA, "c has lost a");
+  suspicions.NoteComplaint(At(2.5), c, kB, "c has lost b");
+  for (const NodeId node : {kA, kB, c}) members.Hear(At(2.6), node);
+  EXPECT_THAT(suspicions.Take(At(3)).cuts, ElementsAre(testing::Pair(std::pair(kA, kB), "b has lost a"),
+                                                       testing::Pair(std::pair(kA, c), "c has lost a")));
+  EXPECT_EQ(suspicions.NextDeadline(), At(4.5)) << "the last one is too young";
+}
+
 TEST_F(SuspicionsTest, AComplaintAboutWhoIsNotHeardWaits) {
   suspicions_.NoteComplaint(At(1), kB, kA, "b has lost a");
   members_.Hear(At(2), kB);

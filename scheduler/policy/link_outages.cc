@@ -2,11 +2,36 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "core/check.h"
 
 namespace banyan {
+namespace {
+
+// Returns the most of `nodes` between which links of `view` lead, over none but them.
+std::set<NodeId> LargestPart(const NetworkView& view, const std::set<NodeId>& nodes) {
+  std::set<NodeId> left = nodes;
+  std::set<NodeId> largest;
+  while (left.size() > largest.size()) {
+    std::set<NodeId> part;
+    std::vector<NodeId> next = {*left.begin()};
+    left.erase(left.begin());
+    while (!next.empty()) {
+      const NodeId node = next.back();
+      next.pop_back();
+      part.insert(node);
+      for (const NetworkLink& link : view.LinksFrom(node)) {
+        if (view.FindLink(link.to, node) != nullptr && left.erase(link.to) > 0) next.push_back(link.to);
+      }
+    }
+    if (part.size() > largest.size()) largest = std::move(part);
+  }
+  return largest;
+}
+
+}  // namespace
 
 void LinkOutages::Cut(Timestamp now, NodeId a, NodeId b, std::string why) {
   Entry& entry = entries_[std::minmax(a, b)];
@@ -71,6 +96,15 @@ NetworkView LinkOutages::Without(const NetworkView& view) const {
   absl::StatusOr<NetworkView> without = view.WithLinks(std::move(links));
   BANYAN_CHECK(without.ok());
   return *std::move(without);
+}
+
+std::set<NodeId> LinkOutages::CutOff(const NetworkView& view, const std::set<NodeId>& nodes) const {
+  if (empty() || LargestPart(view, nodes).size() < nodes.size()) return {};
+  std::set<NodeId> most = LargestPart(Without(view), nodes);
+  if (2 * most.size() <= nodes.size()) return {};
+  std::set<NodeId> others;
+  std::set_difference(nodes.begin(), nodes.end(), most.begin(), most.end(), std::inserter(others, others.end()));
+  return others;
 }
 
 bool LinkOutages::IsOut(NodeId a, NodeId b) const {

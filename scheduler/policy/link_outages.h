@@ -4,6 +4,7 @@
 #define BANYAN_SCHEDULER_POLICY_LINK_OUTAGES_H_
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,9 @@ class LinkOutages {
   bool empty() const { return NextDeadline() == kNever; }
   // Returns `view` without the links that do not work.
   NetworkView Without(const NetworkView& view) const;
+  // Returns those of `nodes` that only links which do not work connect with more than half of them. None when no part
+  // of them is so large, or when `view` does not connect them all.
+  std::set<NodeId> CutOff(const NetworkView& view, const std::set<NodeId>& nodes) const;
 
  private:
   struct Entry {

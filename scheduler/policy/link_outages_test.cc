@@ -6,6 +6,8 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const NodeId kA(1);
@@ -44,6 +46,18 @@ TEST(LinkOutagesTest, ALinkIsOutInBothDirectionsForAMinute) {
   EXPECT_EQ(outages.Lately(At(kFirstOutage + kLately))[0].why, "silent");
   EXPECT_THAT(outages.Lately(At(kFirstOutage + 2 * kLately)), SizeIs(0));
   EXPECT_THAT(outages.Without(Triangle()).links(), SizeIs(6));
+}
+
+TEST(LinkOutagesTest, ANodeIsCutOffFromMostOthersWhenNoneOfItsLinksWorks) {
+  LinkOutages outages;
+  const NetworkView view = Triangle();
+  outages.Cut(At(absl::ZeroDuration()), kA, kB, "silent");
+  EXPECT_THAT(outages.CutOff(view, {kA, kB, kC}), IsEmpty()) << "they reach each other over c";
+  EXPECT_THAT(outages.CutOff(view, {kA, kB}), IsEmpty()) << "neither is the greater part";
+  outages.Cut(At(absl::ZeroDuration()), kA, kC, "silent");
+  EXPECT_THAT(outages.CutOff(view, {kA, kB, kC}), ElementsAre(kA));
+  outages.TakeReturned(At(kFirstOutage));
+  EXPECT_THAT(outages.CutOff(view, {kA, kB, kC}), IsEmpty());
 }
 
 TEST(LinkOutagesTest, LinksThatAreNeededReturnEarlier) {

@@ -19,6 +19,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -60,6 +61,9 @@ class PolicyControl {
   absl::Status OnLinkReport(NodeId from, const std::vector<NodeReport::Link>& links);
   // Plans again if links or rounds give a reason.
   void ReplanIfWanted();
+  // Returns whether links have returned since the last call, which may lead to who waits to join.
+  bool TakeLinksReturned() { return std::exchange(have_links_returned_, false); }
+  bool have_links_returned() const { return have_links_returned_; }
   // Takes what the compute pool has finished. A plan for the start or for an epoch is returned; Adopt may follow.
   std::optional<PlanDecision> OnComputation(ComputationFinished& event);
   // Puts the policy of the decision into force, and binds later rounds to it. Members hear of it by Announce.
@@ -123,6 +127,7 @@ class PolicyControl {
   Replanner replanner_;
   LeaseCutter cutter_;
   Purpose purpose_ = Purpose::kNone;
+  bool have_links_returned_ = false;
   std::vector<NodeId> epoch_members_;
   std::string epoch_reason_;
   std::string epoch_failure_;

@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -227,6 +228,8 @@ class Replanner {
   void OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why);
   // Plans with all links again at `latest` or before, since there is no plan without them.
   void ReturnLinksBy(Timestamp latest) { outages_.ReturnBy(latest); }
+  // Returns those of `nodes` that only links which are planned without connect with most of them.
+  std::set<NodeId> CutOff(const std::set<NodeId>& nodes) const { return outages_.CutOff(links_.believed(), nodes); }
   // Plans with links again whose time is over. True when there are any.
   bool TakeReturnedLinks(Timestamp now);
   // The job goes on under another overlay, for which PlanForReconfiguration has planned; OnAdopted follows.
