@@ -25,6 +25,7 @@
 #include "tools/command_table.h"
 #include "tools/commands.h"
 #include "tools/loopback_benchmark.h"
+#include "tools/packet_benchmark/packet_options.h"
 #include "tools/precision_benchmark/precision_options.h"
 #include "tools/reports/progress_bar.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -269,6 +270,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
       {{"accuracy", "training with compressed gradients, in simulated time", BenchAccuracyCommand},
        {"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
        {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
+       {"packets", "training with packets that switches cut, of which nothing comes back", BenchPacketsCommand},
        {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
        {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
        {"training", "utilisation of training on emulated WANs, beside its prediction", BenchTrainingCommand},

@@ -109,8 +109,8 @@ struct Classifier::Network {
       tensor.register_hook([this, index](torch::Tensor gradient) { TakeGradient(index, gradient); });
       tensors.push_back(tensor);
       if (options.adam) MakeMoments(tensor, *optimizer);
-      parameters.push_back(
-          {item.key(), absl::MakeSpan(tensor.data_ptr<float>(), tensor.numel()), absl::MakeSpan(gradients.back())});
+      parameters.push_back({item.key(), absl::MakeSpan(tensor.data_ptr<float>(), tensor.numel()),
+                            absl::MakeSpan(gradients.back()), tensor.dim() > 1 ? tensor.size(0) : 1});
     }
   }
 

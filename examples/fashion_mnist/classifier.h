@@ -34,6 +34,7 @@ class Classifier {
     std::string name;
     absl::Span<float> values;
     absl::Span<float> gradient;  // what ApplyGradients() uses
+    int64_t rows = 1;            // of a matrix, and the output channels of a convolution
   };
 
   // A piece of what another replica needs to train on from here.

@@ -20,10 +20,12 @@ struct ModelQuality {
 
 class GuidedModel {
  public:
-  // A tensor of the model. The span lives as long as the model.
+  // A tensor of the model. The spans live as long as the model.
   struct Parameter {
     std::string name;
     absl::Span<float> gradient;
+    absl::Span<float> values;
+    int64_t rows = 1;  // of a matrix, and the output channels of a convolution
   };
 
   virtual ~GuidedModel() = default;

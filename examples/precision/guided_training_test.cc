@@ -7,6 +7,7 @@
 #include "core/random.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/precision/image_model.h"
+#include "examples/precision/residual_model.h"
 #include "examples/precision/text_model.h"
 
 namespace banyan {
@@ -104,6 +105,27 @@ TEST_F(GuidedTrainingTest, ATransformerLearnsByVotesOfItsMatrices) {
   EXPECT_EQ(result.all.violations, 0);
   EXPECT_LT(*result.quality.nats, 0.5 * before);
   EXPECT_GT(result.quality.accuracy, 0.9);
+}
+
+TEST_F(GuidedTrainingTest, AResidualNetworkLearnsByVotesOfAConvolution) {
+  const ImageSet test_images = Images(100, 2);
+  ResidualModel model({.workers = 3, .batch = 8}, Images(300, 1), test_images);
+  GuidedTraining training = Training("static");
+  SliceBinding slice;
+  slice.elements = 64 * 64 * 9;
+  slice.role = TensorRole::kBackbone;
+  slice.is_candidate = true;
+  training.binding = PrecisionBinding("residual", {}, {{"block2.conv2.weight", slice.elements, {slice}}});
+  const GuidedResult result = RunGuidedTraining(training, model).result;
+  EXPECT_EQ(result.candidates.low_bit, 40);
+  EXPECT_EQ(result.all.violations, 0);
+  EXPECT_GT(result.quality.accuracy, 0.9);
+  int64_t elements = 0;
+  for (const GuidedModel::Parameter& parameter : model.parameters()) {
+    EXPECT_EQ(parameter.values.size(), parameter.gradient.size()) << parameter.name;
+    elements += static_cast<int64_t>(parameter.values.size());
+  }
+  EXPECT_EQ(elements, 77754);
 }
 
 }  // namespace

@@ -11,15 +11,9 @@
 #include "examples/fashion_mnist/image_set.h"
 #include "examples/fashion_mnist/worker_training.h"
 #include "examples/precision/guided_model.h"
+#include "examples/precision/image_shards.h"
 
 namespace banyan {
-
-struct ImageModelOptions {
-  uint64_t seed = 1;
-  int64_t workers = 1;
-  int64_t batch = 16;  // images of each worker in each round
-  double momentum = 0.9;
-};
 
 class ImageModel : public GuidedModel {
  public:
@@ -33,16 +27,11 @@ class ImageModel : public GuidedModel {
   ModelQuality Measure() override;
 
  private:
-  struct Shard {
-    ImageSet images;
-    BatchOrder order;
-  };
-
   const ImageSet& test_images_;
   Classifier classifier_;
   LocalMomentum momentum_;
   std::vector<Parameter> parameters_;
-  std::vector<Shard> shards_;  // by worker
+  ImageShards shards_;
 };
 
 }  // namespace banyan

@@ -19,6 +19,7 @@
 #include "examples/precision/guided_training.h"
 #include "examples/precision/image_model.h"
 #include "examples/precision/precision_table.h"
+#include "examples/precision/residual_model.h"
 #include "examples/precision/text_corpus.h"
 #include "examples/precision/text_model.h"
 #include "posix/stop_signals.h"
@@ -79,10 +80,13 @@ using ModelMaker = std::function<std::unique_ptr<GuidedModel>(uint64_t seed)>;
 absl::StatusOr<ModelMaker> ReadImages(const PrecisionOptions& options) {
   absl::StatusOr<ImageSplits> images = LoadFashionMnist(options.data);
   if (!images.ok()) return images.status();
-  return [images = std::make_shared<ImageSplits>(*std::move(images)), &options](uint64_t seed) {
-    return std::make_unique<ImageModel>(
-        ImageModelOptions{.seed = seed, .workers = options.workers, .batch = options.batch}, images->training,
-        images->test);
+  return [images = std::make_shared<ImageSplits>(*std::move(images)),
+          &options](uint64_t seed) -> std::unique_ptr<GuidedModel> {
+    const ImageModelOptions model{.seed = seed, .workers = options.workers, .batch = options.batch};
+    if (options.model == TrainedModel::kResidual) {
+      return std::make_unique<ResidualModel>(model, images->training, images->test);
+    }
+    return std::make_unique<ImageModel>(model, images->training, images->test);
   };
 }
 

@@ -116,7 +116,9 @@ struct TextModel::State {
       tensors.push_back(item.value());
       tensors.back().mutable_grad() = torch::zeros_like(tensors.back());
       gradients.emplace_back(static_cast<size_t>(tensors.back().numel()));
-      parameters.push_back({item.key(), absl::MakeSpan(gradients.back())});
+      parameters.push_back({item.key(), absl::MakeSpan(gradients.back()),
+                            absl::MakeSpan(tensors.back().data_ptr<float>(), gradients.back().size()),
+                            tensors.back().dim() > 1 ? tensors.back().size(0) : 1});
     }
   }
 

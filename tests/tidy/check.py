@@ -26,7 +26,7 @@ FLOORS = {
     "sim": ["network training", "processes", "leadership checkers", "faults runs reducer", "figures", "studies"],
     "tools": ["daemon flags reports supervision terminal",
               "chaos demo doctor keygen metrics page precision_benchmark trace"
-              " accuracy_benchmark wan_benchmark", "view"],
+              " accuracy_benchmark packet_benchmark wan_benchmark", "view"],
 }
 FLOOR_OF = {f"{house}/{name}".lstrip("/"): floor
             for house, floors in FLOORS.items() for floor, names in enumerate(floors) for name in names.split()}

@@ -46,14 +46,15 @@ absl::Status ReadBounds(absl::string_view text, std::vector<double>& bounds) {
 }
 
 CommandLine MakeCommandLine(PrecisionOptions& options, std::string& model, std::string& damage) {
-  CommandLine line("banyan bench precision",
-                   "Trains the example's network on Fashion-MNIST, or a small transformer on text, with rounds of full "
-                   "precision and\n"
-                   "low-bit ones, as control settings decide. All workers and the reducer live in one process; votes "
-                   "are encoded as\n"
-                   "they would be sent.",
-                   "banyan bench precision --settings fp32,static,calibrated --seeds 1");
-  line.Choice("model", {"images", "text"}, "what is trained (default images)", &model);
+  CommandLine line(
+      "banyan bench precision",
+      "Trains the example's network or a residual one on Fashion-MNIST, or a small transformer on text, with "
+      "rounds of full precision and\n"
+      "low-bit ones, as control settings decide. All workers and the reducer live in one process; votes "
+      "are encoded as\n"
+      "they would be sent.",
+      "banyan bench precision --settings fp32,static,calibrated --seeds 1");
+  line.Choice("model", {"images", "residual", "text"}, "what is trained (default images)", &model);
   line.Text("profile", "FILE", "the operating profile (default: the model's, below deploy/precision)",
             &options.profile);
   line.Text("binding", "FILE", "the binding (default: the model's, below deploy/precision)", &options.binding);
@@ -71,8 +72,9 @@ CommandLine MakeCommandLine(PrecisionOptions& options, std::string& model, std::
   line.Integer("batch", "N", "images or sequences per worker and round (default 16, of text 8)", 1, kMostBatch,
                &options.batch);
   line.Integer("seeds", "N", "trainings of each setting (default 3)", 1, kMostSeeds, &options.seeds);
-  line.Number("learning-rate", "RATE", "the highest (default 0.02 with a momentum of 0.9; of text 0.003 with AdamW)",
-              1e-6, 10, &options.learning_rate);
+  line.Number("learning-rate", "RATE",
+              "the highest (default 0.02, residual 0.1, with a momentum of 0.9; of text 0.003 with AdamW)", 1e-6, 10,
+              &options.learning_rate);
   line.Text("data", "PATH", "the directory of images, or a file of text (default: what Debian has)", &options.data);
   line.Text("audit", "FILE", "write the audit of the last training there, as JSON", &options.audit);
   line.Text("losses", "FILE", "write the losses of the last training there, for banyan calibrate", &options.losses);
@@ -88,6 +90,7 @@ struct ModelDefaults {
 
 ModelDefaults DefaultsOf(TrainedModel model) {
   if (model == TrainedModel::kText) return {"deploy/precision/text/", 8, 0.003};
+  if (model == TrainedModel::kResidual) return {"deploy/precision/residual/", 16, 0.1};
   return {"deploy/precision/", 16, 0.02};
 }
 
@@ -107,6 +110,7 @@ std::optional<int> ParsePrecisionOptions(absl::Span<const std::string> arguments
   std::string model, damage;
   const CommandLine line = MakeCommandLine(options, model, damage);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return code;
+  if (model == "residual") options.model = TrainedModel::kResidual;
   if (model == "text") options.model = TrainedModel::kText;
   FillDefaults(options);
   if (damage == "learning-rate") options.damage = Damage::kLearningRate;

@@ -15,8 +15,9 @@ namespace banyan {
 // What is done to a training from two thirds of it on, to see whether the Supervisor notices.
 enum class Damage { kNone, kLearningRate, kLabels, kPoison };
 
-// What is trained: the network of examples/fashion_mnist, or a transformer that tells the next character.
-enum class TrainedModel { kImages, kText };
+// What is trained: the network of examples/fashion_mnist, a residual network with batch normalization on the same
+// images, or a transformer that tells the next character.
+enum class TrainedModel { kImages, kResidual, kText };
 
 struct PrecisionOptions {
   TrainedModel model = TrainedModel::kImages;

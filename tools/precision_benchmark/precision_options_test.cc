@@ -34,6 +34,10 @@ TEST_F(PrecisionOptionsTest, EachModelHasDefaultsThatFlagsReplace) {
   EXPECT_EQ(options_.binding, "deploy/precision/binding.yaml");
   EXPECT_EQ(options_.batch, 16);
   options_ = {};
+  EXPECT_EQ(Parse({"--model", "residual"}), std::nullopt);
+  EXPECT_EQ(options_.binding, "deploy/precision/residual/binding.yaml");
+  EXPECT_EQ(options_.learning_rate, 0.1);
+  options_ = {};
   EXPECT_EQ(Parse({"--model", "text", "--batch", "4"}), std::nullopt);
   EXPECT_EQ(options_.model, TrainedModel::kText);
   EXPECT_EQ(options_.profile, "deploy/precision/text/profile.yaml");
