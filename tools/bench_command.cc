@@ -272,6 +272,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
        {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
        {"packets", "training with packets that switches cut, of which nothing comes back", BenchPacketsCommand},
        {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
+       {"incast", "gradients of several nodes to one, whose queues cut packets", BenchIncastCommand},
        {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
        {"training", "utilisation of training on emulated WANs, beside its prediction", BenchTrainingCommand},
        {"trim", "training with chunks that queues trim, in simulated time", BenchTrimCommand},

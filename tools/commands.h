@@ -67,6 +67,8 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
 int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 // Another, `bench training`: how much of the time training computes there.
 int BenchTrainingCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+// Gradients of several nodes of an emulated WAN to one, whose queues cut packets.
+int BenchIncastCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 // Emulates a WAN on this machine.
 int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);

@@ -42,6 +42,9 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
                                         options.overlay,        "--foreground", "--dir",
                                         options.directory,      "--seed",       absl::StrCat(options.seed)};
   if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
+  if (options.trim_bytes > 0) {
+    arguments.insert(arguments.end(), {"--trim-bytes", absl::StrCat(options.trim_bytes)});
+  }
   if (options.redraw_seconds > 0) {
     arguments.insert(arguments.end(), {"--redraw-interval", absl::StrCat(options.redraw_seconds), "--redraw-rates",
                                        options.redraw_rates.ToString()});

@@ -26,6 +26,7 @@ struct EmulatedWanOptions {
   std::string log_path;
   std::string congestion;  // empty: the machine's
   int64_t seed = 1;
+  int64_t trim_bytes = 0;     // 0: full queues drop packets
   double redraw_seconds = 0;  // 0: rates stay
   RateRange redraw_rates;
 };

@@ -24,10 +24,11 @@ TEST(EmulatedWanTest, TellsTheCommandWhatToEmulate) {
             "/bin/banyan wan up o.yaml --foreground --dir /tmp/d --seed 1");
   options.seed = 7;
   options.congestion = "bbr";
+  options.trim_bytes = 82;
   options.redraw_seconds = 180;
   EXPECT_EQ(absl::StrJoin(WanUpArguments(options), " "),
-            "/bin/banyan wan up o.yaml --foreground --dir /tmp/d --seed 7 --congestion bbr --redraw-interval 180 "
-            "--redraw-rates 20-155");
+            "/bin/banyan wan up o.yaml --foreground --dir /tmp/d --seed 7 --congestion bbr --trim-bytes 82 "
+            "--redraw-interval 180 --redraw-rates 20-155");
 }
 
 TEST(EmulatedWanTest, RunsProgramsInNodes) {

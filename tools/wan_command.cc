@@ -95,6 +95,9 @@ absl::Status SuperviseInNode(const std::string& directory, const std::string& no
 }
 
 constexpr double kLongestQueueMs = 60 * 1000;
+// IP and UDP headers with all options.
+constexpr int64_t kLeastTrimBytes = 68;
+constexpr int64_t kMostTrimBytes = 65535;
 constexpr double kLongestTrafficSeconds = 86400;
 
 void AddDirectory(CommandLine& line, std::string* directory) {
@@ -115,6 +118,7 @@ struct UpFlags {
   std::string directory;
   int64_t seed = 1;
   double queue_ms = 0;  // 0: the emulator's own choice
+  int64_t trim_bytes = 0;
   std::string congestion;
   LinkChangeFlags link_changes;
   bool foreground = false;
@@ -131,6 +135,9 @@ CommandLine UpLine(UpFlags& flags) {
   line.Time("queue", "TIME", "how long a full queue takes to drain (default 50ms or the link's round trip, the longer)",
             absl::Milliseconds(1), 0.1, kLongestQueueMs, &flags.queue_ms);
   line.FormerName("queue", "queue-ms", "ms");
+  line.Integer("trim-bytes", "N",
+               "full queues cut UDP packets with DSCP 34 to so many IP bytes, and send those first (default: drop)",
+               kLeastTrimBytes, kMostTrimBytes, &flags.trim_bytes);
   line.Text("congestion", "NAME", "TCP's congestion control in all nodes, such as bbr (default: the machine's)",
             &flags.congestion);
   flags.link_changes.AddTo(line);
@@ -149,6 +156,7 @@ absl::StatusOr<EmulatorOptions> MakeEmulatorOptions(const UpFlags& flags) {
   options.view = MakeNetworkView(*overlay);
   options.seed = static_cast<uint64_t>(flags.seed);
   if (flags.queue_ms > 0) options.queue_time = absl::Milliseconds(flags.queue_ms);
+  options.trim_bytes = static_cast<uint32_t>(flags.trim_bytes);
   options.congestion = flags.congestion;
   absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(options.view);
   if (!changes.ok()) return changes.status();

@@ -142,6 +142,7 @@ absl::Status Emulator::Open(const EmulatorOptions& options) {
   ForwardingOptions forwarding;
   forwarding.seed = options.seed;
   forwarding.queue_time = options.queue_time;
+  forwarding.trim_bytes = options.trim_bytes;
   forwarder_ = std::make_unique<Forwarder>(view_, std::move(tuns), forwarding,
                                            RateScript(options.changes, options.redraw, LinkEnds(view_)));
   absl::StatusOr<std::unique_ptr<ControlServer>> control =
@@ -219,7 +220,8 @@ WanStatus Emulator::Status() {
     status.links.push_back({view_.NameOf(state.from), view_.NameOf(state.to), state.rate_bps / kBitsPerMegabit,
                             absl::ToDoubleMilliseconds(link.delay), 100 * link.loss_fraction, state.counters.sent_bytes,
                             state.counters.sent_segments, state.counters.lost_segments, state.counters.dropped_segments,
-                            state.queued_bytes, state.queue_limit_bytes, state.is_cut});
+                            state.queued_bytes, state.queue_limit_bytes, state.is_cut,
+                            state.counters.trimmed_segments});
   }
   const ForwarderCounters& counters = forwarder_->counters();
   status.forwarder = {counters.read_packets,    counters.written_packets, counters.unroutable_packets,

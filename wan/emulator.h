@@ -45,9 +45,10 @@ struct EmulatorOptions {
   std::string overlay;  // the file, for people
   NetworkView view;
   uint64_t seed = 1;                         // of losses
-  std::optional<absl::Duration> queue_time;  // as in ForwardingOptions
-  std::string congestion;                    // TCP's in all nodes; empty for the machine's
-  std::vector<LinkChange> changes;           // in order of time
+  std::optional<absl::Duration> queue_time;  // this and the next as in ForwardingOptions
+  uint32_t trim_bytes = 0;
+  std::string congestion;           // TCP's in all nodes; empty for the machine's
+  std::vector<LinkChange> changes;  // in order of time
   std::optional<LinkRedraw> redraw;
   std::string tun_path = "/dev/net/tun";
 };

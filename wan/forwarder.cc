@@ -183,6 +183,7 @@ void Forwarder::SendTrains(size_t from, size_t to, const OffloadPacket& packet, 
     train.segment_bytes = packet.segment_bytes();
     train.last_bytes = is_last ? packet.last_bytes() : packet.segment_bytes();
     train.alive = AllAlive(count);
+    train.is_trimmable = packet.is_trimmable();
     core_.Send(now_ns, from, to, train);
   }
 }
@@ -201,6 +202,11 @@ void Forwarder::WriteTrain(const TrainEnd& end) {
   const absl::Span<const uint8_t> bytes = pool_.BytesOf(train.packet);
   const int tun = tuns_[end.node].get();
   const OffloadPacket packet = *OffloadPacket::Parse(bytes);
+  if (train.is_trimmed) {
+    const std::vector<uint8_t> trimmed = packet.MakeTrimmed(train.last_bytes);
+    CountWrite(write(tun, trimmed.data(), trimmed.size()) == static_cast<ssize_t>(trimmed.size()));
+    return;
+  }
   if (train.segments == packet.segments() && train.alive == AllAlive(train.segments)) {
     CountWrite(write(tun, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
     return;

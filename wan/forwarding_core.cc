@@ -28,6 +28,7 @@ ForwardingCore::ForwardingCore(const NetworkView& view, const ForwardingOptions&
     channel.loss_fraction = link.loss_fraction;
     channel.queue_time = QueueTime(options, link.delay);
     channel.loss_seed = seeds.Next();
+    channel.trim_bytes = options.trim_bytes;
     AddChannel(channel);
   }
   AddRoutes(options);
@@ -119,6 +120,7 @@ std::vector<std::optional<uint32_t>> ForwardingCore::AddCaps(const ForwardingOpt
     ChannelOptions channel;
     channel.rate_bps = *cap;
     channel.queue_time = QueueTime(options, absl::ZeroDuration());
+    channel.trim_bytes = options.trim_bytes;
     caps[i] = AddChannel(channel);
   }
   return caps;
@@ -132,6 +134,7 @@ void ForwardingCore::AddRoutes(const ForwardingOptions& options) {
     ChannelOptions channel;
     channel.rate_bps = capacity.capacity_bps;
     channel.queue_time = QueueTime(options, absl::ZeroDuration());
+    channel.trim_bytes = options.trim_bytes;
     shared.push_back(AddChannel(channel));
   }
   routes_.resize(nodes_ * nodes_);

@@ -24,6 +24,8 @@ struct ForwardingOptions {
   uint64_t seed = 1;
   // The time that a full queue takes to drain; empty: 50 ms or the link's round trip, whichever is longer.
   std::optional<absl::Duration> queue_time;
+  // To how many IP bytes full queues cut packets that say that they may be cut; 0: they drop them.
+  uint32_t trim_bytes = 0;
 };
 
 // The counters and the present state of a link.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "core/check.h"
@@ -19,6 +20,7 @@ LinkChannel::LinkChannel(const ChannelOptions& options)
       delay_ns_(absl::ToInt64Nanoseconds(options.delay)),
       loss_fraction_(options.loss_fraction),
       queue_seconds_(absl::ToDoubleSeconds(options.queue_time)),
+      trim_bytes_(options.trim_bytes),
       random_(options.loss_seed) {
   BANYAN_CHECK(rate_bps_ > 0);
   SizeQueue();
@@ -27,11 +29,39 @@ LinkChannel::LinkChannel(const ChannelOptions& options)
 
 bool LinkChannel::Offer(int64_t now_ns, SegmentTrain train) {
   Serve(now_ns);
+  TrimIfFull(train);
+  if (train.is_trimmed) return OfferTrimmed(now_ns, train);
   DropTail(train);
   if (train.alive == 0) return false;
   if (queue_.empty()) head_sent_ns_ = now_ns + WireNs(train);
   queued_bytes_ += train.WireBytes();
   queue_.push_back(train);
+  return true;
+}
+
+void LinkChannel::TrimIfFull(SegmentTrain& train) {
+  if (!train.is_trimmable || train.is_trimmed || train.alive == 0) return;
+  if (trim_bytes_ == 0 || train.last_bytes <= trim_bytes_) return;
+  if (train.last_bytes <= queue_limit_bytes_ - queued_bytes_) return;
+  train.is_trimmed = true;
+  train.segment_bytes = train.last_bytes = trim_bytes_;
+  ++counters_.trimmed_segments;
+}
+
+bool LinkChannel::OfferTrimmed(int64_t now_ns, const SegmentTrain& train) {
+  if (train.alive == 0) return false;
+  if (train.WireBytes() > kTrimmedQueueBytes - trimmed_bytes_) {
+    ++counters_.dropped_segments;
+    return false;
+  }
+  trimmed_bytes_ += train.WireBytes();
+  if (queue_.empty()) {
+    head_sent_ns_ = now_ns + WireNs(train);
+    queue_.push_back(train);
+    return true;
+  }
+  ++trimmed_waiting_;
+  queue_.insert(queue_.begin() + static_cast<std::ptrdiff_t>(trimmed_waiting_), train);
   return true;
 }
 
@@ -61,7 +91,7 @@ void LinkChannel::SetRate(int64_t now_ns, double rate_bps) {
 
 int64_t LinkChannel::QueuedBytes(int64_t now_ns) {
   Serve(now_ns);
-  return queued_bytes_;
+  return queued_bytes_ + trimmed_bytes_;
 }
 
 int64_t LinkChannel::WireNs(const SegmentTrain& train) const {
@@ -72,8 +102,9 @@ void LinkChannel::Serve(int64_t now_ns) {
   while (!queue_.empty() && head_sent_ns_ <= now_ns) {
     SegmentTrain train = queue_.front();
     queue_.pop_front();
+    if (trimmed_waiting_ > 0) --trimmed_waiting_;
     const int64_t bytes = train.WireBytes();
-    queued_bytes_ -= bytes;
+    (train.is_trimmed ? trimmed_bytes_ : queued_bytes_) -= bytes;
     counters_.sent_bytes += bytes;
     counters_.sent_segments += train.CountAlive();
     LoseSegments(train);

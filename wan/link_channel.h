@@ -2,11 +2,14 @@
 // Pure: the time is handed in and must not decrease. Thread-compatible; owned by the forwarding core.
 //
 // Trains leave in the order in which they came. Of a train that the queue has no room for, the segments that fit are
-// taken. Loss strikes on the wire, segment by segment: a lost one has used the queue and the rate. Which segments of
-// the sequence are lost depends on the seed alone.
+// taken. Where `trim_bytes` is set, a packet that says that it may be cut is cut to so many bytes instead, and
+// overtakes what is whole, as in switches that trim (NDP, Ultra Ethernet). Loss strikes on the wire, segment by
+// segment: a lost one has used the queue and the rate. Which segments of the sequence are lost depends on the seed
+// alone.
 #ifndef BANYAN_WAN_LINK_CHANNEL_H_
 #define BANYAN_WAN_LINK_CHANNEL_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -19,6 +22,8 @@ namespace banyan {
 
 // No queue is smaller than this, so that it holds the largest packet of a kernel with segmentation offload.
 inline constexpr int64_t kLeastQueueBytes = 65536;
+// What waits of cut packets, beside the queue's own limit.
+inline constexpr int64_t kTrimmedQueueBytes = 65536;
 inline constexpr int64_t kNeverNs = std::numeric_limits<int64_t>::max();
 
 struct ChannelOptions {
@@ -27,6 +32,7 @@ struct ChannelOptions {
   double loss_fraction = 0;   // of segments, in [0, 1)
   absl::Duration queue_time;  // the queue holds what the wire carries in this time, kLeastQueueBytes at least
   uint64_t loss_seed = 0;
+  uint32_t trim_bytes = 0;  // of IP, to which packets are cut; 0: they are dropped
 };
 
 struct ChannelCounters {
@@ -34,6 +40,7 @@ struct ChannelCounters {
   int64_t sent_segments = 0;
   int64_t lost_segments = 0;     // on the wire
   int64_t dropped_segments = 0;  // for want of room in the queue
+  int64_t trimmed_segments = 0;  // likewise
 };
 
 class LinkChannel {
@@ -67,6 +74,9 @@ class LinkChannel {
   int64_t WireNs(const SegmentTrain& train) const;
   // Moves what has been sent by now from the queue onto its way.
   void Serve(int64_t now_ns);
+  // Cuts a packet that the queue has no room for.
+  void TrimIfFull(SegmentTrain& train);
+  bool OfferTrimmed(int64_t now_ns, const SegmentTrain& train);
   void LoseSegments(SegmentTrain& train);
   void DrawNextLoss();
   // Kills the segments at the end of the train that the queue has no room for.
@@ -77,13 +87,16 @@ class LinkChannel {
   const int64_t delay_ns_;
   const double loss_fraction_;
   const double queue_seconds_;
+  const uint32_t trim_bytes_;
   int64_t queue_limit_bytes_ = 0;
   Random random_;
   int64_t segments_before_loss_ = 0;
 
-  std::deque<SegmentTrain> queue_;
-  int64_t queued_bytes_ = 0;
-  int64_t head_sent_ns_ = 0;  // when the first of the queue will have been sent
+  std::deque<SegmentTrain> queue_;  // the first is being sent; behind it those that were cut, then the others
+  size_t trimmed_waiting_ = 0;      // behind the first
+  int64_t trimmed_bytes_ = 0;       // in the queue
+  int64_t queued_bytes_ = 0;        // in the queue, of trains that were not cut
+  int64_t head_sent_ns_ = 0;        // when the first of the queue will have been sent
   std::deque<InFlight> in_flight_;
   ChannelCounters counters_;
 };

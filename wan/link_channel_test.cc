@@ -200,5 +200,58 @@ TEST(LinkChannelTest, CountsWhatItSent) {
   EXPECT_LT(channel.counters().lost_segments, 50);
 }
 
+SegmentTrain Trimmable(uint32_t packet) {
+  SegmentTrain train = SingleSegment(packet, kPacketBytes);
+  train.is_trimmable = true;
+  return train;
+}
+
+TEST(LinkChannelTest, CutsWhatTheQueueHasNoRoomForAndSendsItFirst) {
+  ChannelOptions options = TwelveMegabits();
+  options.trim_bytes = 75;  // 0.05 ms
+  LinkChannel channel(options);
+  const int64_t room = channel.queue_limit_bytes() / kPacketBytes;
+  for (uint32_t i = 0; i < static_cast<uint32_t>(room) + 2; ++i) EXPECT_TRUE(channel.Offer(0, Trimmable(i)));
+  EXPECT_EQ(channel.counters().trimmed_segments, 2);
+  EXPECT_EQ(channel.counters().dropped_segments, 0);
+  const std::vector<Arrival> arrivals = Drain(channel, kSecondNs);
+  ASSERT_EQ(arrivals.size(), static_cast<size_t>(room) + 2);
+  // What was being sent, what was cut in its order, and then the rest.
+  EXPECT_EQ(arrivals[0].train.packet, 0u);
+  EXPECT_EQ(arrivals[1].train.packet, static_cast<uint32_t>(room));
+  EXPECT_EQ(arrivals[2].train.packet, static_cast<uint32_t>(room) + 1);
+  EXPECT_TRUE(arrivals[2].train.is_trimmed);
+  EXPECT_EQ(arrivals[2].at_ns - arrivals[1].at_ns, kMillisecondNs / 20);
+  EXPECT_EQ(arrivals[3].train.packet, 1u);
+  EXPECT_FALSE(arrivals[3].train.is_trimmed);
+  EXPECT_EQ(channel.QueuedBytes(kSecondNs), 0);
+}
+
+TEST(LinkChannelTest, CutPacketsHaveALimitOfTheirOwn) {
+  ChannelOptions options = TwelveMegabits();
+  options.trim_bytes = 1000;
+  LinkChannel channel(options);
+  const int64_t room = channel.queue_limit_bytes() / kPacketBytes;
+  const int64_t cut = kTrimmedQueueBytes / options.trim_bytes;
+  for (int64_t i = 0; i < room + cut + 3; ++i) channel.Offer(0, Trimmable(static_cast<uint32_t>(i)));
+  EXPECT_EQ(channel.counters().dropped_segments, 3);
+  // Others are dropped as before.
+  EXPECT_FALSE(channel.Offer(0, SingleSegment(9, kPacketBytes)));
+  EXPECT_EQ(channel.counters().dropped_segments, 4);
+}
+
+TEST(LinkChannelTest, APacketThatWasCutBeforeOvertakesToo) {
+  ChannelOptions options = TwelveMegabits();
+  options.trim_bytes = 75;
+  LinkChannel channel(options);
+  for (uint32_t i = 0; i < 3; ++i) EXPECT_TRUE(channel.Offer(0, Trimmable(i)));
+  SegmentTrain cut = SingleSegment(7, 75);
+  cut.is_trimmable = cut.is_trimmed = true;
+  EXPECT_TRUE(channel.Offer(0, cut));
+  const std::vector<Arrival> arrivals = Drain(channel, kSecondNs);
+  ASSERT_EQ(arrivals.size(), 4u);
+  EXPECT_EQ(arrivals[1].train.packet, 7u);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -11,6 +11,10 @@ namespace {
 // RFC 791 and RFC 9293.
 constexpr size_t kLeastIpHeader = 20;
 constexpr size_t kLeastTcpHeader = 20;
+constexpr size_t kUdpHeader = 8;
+constexpr size_t kUdpLength = 4;
+constexpr size_t kUdpChecksum = 6;
+constexpr size_t kIpMark = 1;
 constexpr size_t kIpLength = 2;
 constexpr size_t kIpId = 4;
 constexpr size_t kIpProtocol = 9;
@@ -22,6 +26,8 @@ constexpr size_t kTcpDataOffset = 12;
 constexpr size_t kTcpFlags = 13;
 constexpr size_t kTcpChecksum = 16;
 constexpr uint8_t kTcp = 6;
+constexpr uint8_t kUdp = 17;
+constexpr uint8_t kCongestionBits = 3;
 constexpr uint8_t kFinAndPush = 0x01 | 0x08;
 constexpr uint8_t kWindowReduced = 0x80;
 
@@ -103,6 +109,26 @@ bool OffloadPacket::ReadSegments() {
 uint32_t OffloadPacket::last_bytes() const {
   const auto ip_bytes = static_cast<uint32_t>(bytes_.size() - kOffloadHeaderBytes);
   return ip_bytes - static_cast<uint32_t>(segments_ - 1) * segment_payload_;
+}
+
+bool OffloadPacket::is_trimmable() const {
+  const uint8_t* ip = bytes_.data() + kOffloadHeaderBytes;
+  const uint8_t mark = ip[kIpMark] & ~kCongestionBits;
+  return segments_ == 1 && ip[kIpProtocol] == kUdp && (mark == kTrimmableMark || mark == kTrimmedMark) &&
+         header_bytes_ >= ip_header_bytes_ + kUdpHeader;
+}
+
+std::vector<uint8_t> OffloadPacket::MakeTrimmed(uint32_t ip_bytes) const {
+  BANYAN_CHECK(is_trimmable() && ip_bytes >= ip_header_bytes_ + kUdpHeader && ip_bytes <= header_bytes_);
+  std::vector<uint8_t> trimmed(bytes_.begin(), bytes_.begin() + kOffloadHeaderBytes + ip_bytes);
+  const OffloadHeader offload;
+  std::memcpy(trimmed.data(), &offload, sizeof(offload));
+  uint8_t* ip = trimmed.data() + kOffloadHeaderBytes;
+  ip[kIpMark] = static_cast<uint8_t>(kTrimmedMark | (ip[kIpMark] & kCongestionBits));
+  FixIp(ip, ip_header_bytes_, ip_bytes, 0);
+  Write16(ip + ip_header_bytes_ + kUdpLength, ip_bytes - ip_header_bytes_);
+  Write16(ip + ip_header_bytes_ + kUdpChecksum, 0);
+  return trimmed;
 }
 
 OffloadPacket::Run OffloadPacket::MakeRun(int first, int count) const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/types/span.h"
 
@@ -33,6 +34,11 @@ struct OffloadHeader {
 
 static_assert(sizeof(OffloadHeader) == 10);
 
+// The marks in IP's second byte (DSCP 34 and 35 here; RFC 2474) of a UDP packet that switches may cut, and of one that
+// was cut.
+inline constexpr uint8_t kTrimmableMark = 34 << 2;
+inline constexpr uint8_t kTrimmedMark = 35 << 2;
+
 inline constexpr size_t kOffloadHeaderBytes = sizeof(OffloadHeader);
 // The largest packet of IPv4 behind its OffloadHeader.
 inline constexpr size_t kMostOffloadBytes = kOffloadHeaderBytes + 65535;
@@ -55,12 +61,18 @@ class OffloadPacket {
   // Returns the destination address in host byte order.
   uint32_t destination() const { return destination_; }
   int segments() const { return segments_; }
+  // A UDP packet with kTrimmableMark, or one that was cut before.
+  bool is_trimmable() const;
   // IP bytes on the wire.
   uint32_t segment_bytes() const { return header_bytes_ + segment_payload_; }
   uint32_t last_bytes() const;
 
   // REQUIRES: more than one segment, 0 <= first, 1 <= count, first + count <= segments().
   Run MakeRun(int first, int count) const;
+
+  // The first `ip_bytes` as a switch leaves them: with kTrimmedMark, right lengths, and without UDP's checksum.
+  // REQUIRES: is_trimmable(), and IP and UDP headers fit.
+  std::vector<uint8_t> MakeTrimmed(uint32_t ip_bytes) const;
 
  private:
   OffloadPacket() = default;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -104,6 +105,39 @@ TEST(OffloadPacketTest, RefusesWhatItCannotRead) {
   bytes = TestingTcpPacket(3000, 1000);
   bytes[kTestingTcp + 12] = 1 << 4;  // a TCP header of 4 bytes
   EXPECT_TRUE(refused(bytes));
+}
+
+// A UDP packet with 100 bytes, of the testing packet of TCP.
+std::vector<uint8_t> UdpPacket(uint8_t mark) {
+  std::vector<uint8_t> bytes = TestingTcpPacket(80, 0);
+  bytes[kTestingIp + 1] = mark;
+  bytes[kTestingIp + 9] = 17;
+  return bytes;
+}
+
+TEST(OffloadPacketTest, OnlyMarkedUdpMayBeCut) {
+  const std::vector<uint8_t> tcp = TestingTcpPacket(100, 0), plain = UdpPacket(0), marked = UdpPacket(kTrimmableMark);
+  const std::vector<uint8_t> congested = UdpPacket(kTrimmableMark | 3);
+  EXPECT_FALSE(OffloadPacket::Parse(tcp)->is_trimmable());
+  EXPECT_FALSE(OffloadPacket::Parse(plain)->is_trimmable());
+  EXPECT_TRUE(OffloadPacket::Parse(marked)->is_trimmable());
+  EXPECT_TRUE(OffloadPacket::Parse(congested)->is_trimmable());
+}
+
+TEST(OffloadPacketTest, ACutPacketIsAWholeOneOfItsLength) {
+  const std::vector<uint8_t> bytes = UdpPacket(kTrimmableMark);
+  const std::vector<uint8_t> cut = OffloadPacket::Parse(bytes)->MakeTrimmed(73);
+  ASSERT_EQ(cut.size(), kTestingIp + 73);
+  const std::optional<OffloadPacket> packet = OffloadPacket::Parse(cut);
+  ASSERT_TRUE(packet.has_value());
+  EXPECT_TRUE(packet->is_trimmable());
+  EXPECT_EQ(packet->last_bytes(), 73u);
+  EXPECT_EQ(cut[kTestingIp + 1], kTrimmedMark);
+  EXPECT_EQ(HeaderSum(cut.data() + kTestingIp), 0xffffu);
+  EXPECT_EQ(Read(cut.data() + kTestingIp + 20 + 4, 2), 53u);  // UDP's length
+  EXPECT_EQ(Read(cut.data() + kTestingIp + 20 + 6, 2), 0u);   // and its checksum: none
+  EXPECT_EQ(cut[0], 0);                                       // nothing for the device to complete
+  EXPECT_TRUE(std::equal(cut.begin() + kTestingIp + 28, cut.end(), bytes.begin() + kTestingIp + 28));
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ struct SegmentTrain {
   uint32_t segment_bytes = 0;  // on the wire, of every segment but the last
   uint32_t last_bytes = 0;     // of the last one
   uint64_t alive = 1;          // bit i: segment i has been neither dropped nor lost
+  // Of a train of one segment: a queue may cut it, and has.
+  bool is_trimmable = false;
+  bool is_trimmed = false;
 
   int CountAlive() const { return std::popcount(alive); }
   uint32_t BytesOf(int segment) const { return segment + 1 == segments ? last_bytes : segment_bytes; }

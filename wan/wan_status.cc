@@ -46,6 +46,7 @@ std::string WanStatusText(const WanStatus& status) {
                           absl::StrCat(link.from, " to ", link.to), link.mbps, link.delay_ms, link.loss_percent,
                           static_cast<double>(link.bytes) / 1e6, link.lost_packets, link.dropped_packets,
                           static_cast<double>(link.queued_bytes) / 1e3, link.is_cut ? "  cut" : "");
+    if (link.trimmed_packets > 0) text.insert(text.size() - 1, absl::StrCat("  ", link.trimmed_packets, " trimmed"));
   }
   return text;
 }

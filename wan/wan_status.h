@@ -30,7 +30,8 @@ struct WanStatus {
     int64_t dropped_packets = 0;  // for want of room in the queue
     int64_t queued_bytes = 0;
     int64_t queue_limit_bytes = 0;
-    bool is_cut = false;  // nothing that `from` sends reaches `to`
+    bool is_cut = false;          // nothing that `from` sends reaches `to`
+    int64_t trimmed_packets = 0;  // for want of room in the queue
   };
   struct Forwarder {
     int64_t read_packets = 0;  // offloaded ones as one
@@ -75,6 +76,7 @@ void Fields(Visitor& v, WanStatus::Link& m) {
   v(10, "queued_bytes", m.queued_bytes);
   v(11, "queue_limit_bytes", m.queue_limit_bytes);
   v(12, "cut", m.is_cut);
+  v(13, "trimmed_packets", m.trimmed_packets);
 }
 
 template <typename Visitor>
