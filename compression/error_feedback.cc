@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "compression/kernels/kernel_body.h"
 #include "compression/kernels/vector_math.h"
@@ -28,11 +29,11 @@ void AddResidual(absl::Span<const float> residual, absl::Span<float> values) {
   AddBytesInto(values, {reinterpret_cast<const uint8_t*>(residual.data()), residual.size() * sizeof(float)});
 }
 
-void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor,
-                 absl::Span<float> residual) {
-  BANYAN_CHECK(values.size() == residual.size());
-  DecodeChunk(encoded, residual);
-  Subtract(values.data(), factor, residual.data(), values.size());
+void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor, Buffer& residual,
+                 const ChunkDevice& device) {
+  BANYAN_CHECK(std::ssize(values) == residual.elements());
+  device.Add(absl::MakeConstSpan(&encoded, 1), true, residual);
+  Subtract(values.data(), factor, residual.mutable_floats().data(), values.size());
 }
 
 }  // namespace banyan

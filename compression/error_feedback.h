@@ -5,17 +5,20 @@
 #define BANYAN_COMPRESSION_ERROR_FEEDBACK_H_
 
 #include "absl/types/span.h"
+#include "compression/chunk_device.h"
 #include "compression/encoded_chunk.h"
+#include "core/buffer.h"
 
 namespace banyan {
 
 // values[i] += residual[i]. REQUIRES: equal lengths, no overlap.
 void AddResidual(absl::Span<const float> residual, absl::Span<float> values);
 
-// residual[i] = factor * (values[i] - what `encoded` says there). What is no finite number drops out: one infinite
-// gradient would otherwise come back in every round. REQUIRES: `encoded` was made from `values`; equal lengths, no
-// overlap.
-void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor, absl::Span<float> residual);
+// residual[i] = factor * (values[i] - what `encoded` says there, as `device` decodes it). What is no finite number
+// drops out: one infinite gradient would otherwise come back in every round. REQUIRES: `encoded` was made from
+// `values`; equal lengths, no overlap.
+void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor, Buffer& residual,
+                 const ChunkDevice& device = ProcessorDevice());
 
 }  // namespace banyan
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "compression/chunk_device.h"
 #include "core/ids.h"
 #include "node/step_context.h"
 #include "proto/precision/precision_report.h"
@@ -25,8 +26,12 @@ namespace banyan {
 
 class ComputationTable {
  public:
-  // `threads` of the driver compute at once.
-  explicit ComputationTable(uint32_t threads = 1) : threads_(threads) {}
+  // `threads` of the driver compute at once. `device` outlives the table and what it starts.
+  explicit ComputationTable(uint32_t threads = 1, const ChunkDevice& device = ProcessorDevice())
+      : threads_(threads), device_(device) {}
+
+  // Where computations on chunks encode, decode and add.
+  const ChunkDevice& device() const { return device_; }
 
   // `then` gets the finished computation. `Work` is a subclass of Computation.
   template <typename Work>
@@ -64,6 +69,7 @@ class ComputationTable {
 
  private:
   uint32_t threads_;
+  const ChunkDevice& device_;
   ComputationId next_ = ComputationId(1);
   std::array<PrecisionReport::Service, PrecisionReport::kMostServices> services_;  // by kind
   std::map<ComputationId, std::function<void(StepContext&, Computation&)>> running_;

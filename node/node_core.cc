@@ -32,7 +32,9 @@ void MeasureServices(StepContext& step, ComputationTable* computations, const Vo
   const Buffer sample = Buffer::Allocate(kSampleElements);
   const CheckedChunk floats = EncodeChunk({.codec = CodecId::kFp32}, sample, 1);
   computations->Start<AccumulateChunk>(
-      step, std::make_unique<AccumulateChunk>(Buffer(), true, std::vector<CheckedChunk>(2, floats), kSampleElements),
+      step,
+      std::make_unique<AccumulateChunk>(Buffer(), true, std::vector<CheckedChunk>(2, floats), kSampleElements,
+                                        DataType::kFloat32, computations->device()),
       [](StepContext&, AccumulateChunk&) {});
   computations->Start<CastVotes>(
       step,
@@ -88,7 +90,7 @@ void EarlyCalls::Refuse(StepContext& step, const WorkerCall& call, const absl::S
 
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)),
-      computations_(options_.compute_threads),
+      computations_(options_.compute_threads, *options_.device),
       scheduler_(JoinOf(options_), options_.scheduler_addresses),
       tracer_(options_.name, options_.recorder),
       script_(MakeScript(options_)),

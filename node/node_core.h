@@ -28,6 +28,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "compression/chunk_device.h"
 #include "core/time.h"
 #include "node/computation_table.h"
 #include "node/epoch_state.h"
@@ -152,6 +153,8 @@ struct NodeOptions {
   bool ends_with_job = false;
   // Of its driver, that compute at once.
   uint32_t compute_threads = 1;
+  // On which its computations encode, decode and add chunks; it outlives them.
+  const ChunkDevice* device = &ProcessorDevice();
   // Persists a transcript of its rounds (PersistRecord), from which they can be replayed.
   bool records_transcript = false;
   // Where the node notes what happens in rounds that are traced; outlives the core. While it is on already, the

@@ -19,6 +19,7 @@
 #include "posix/service_manager.h"
 #include "posix/stop_signals.h"
 #include "posix/unix_socket.h"
+#include "runtime/compute_device.h"
 #include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
@@ -61,6 +62,7 @@ struct NodeFlags {
   std::vector<std::string> http_hosts;
   KeyFlags keys;
   int64_t threads = 1;
+  std::string device = "cpu";
   std::string log_level = "info";
   bool log_json = false;
   bool stay = false;
@@ -113,6 +115,10 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
                 });
   line.Needs("http-host", "http");
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
+  line.Text("device", "DEVICE",
+            "where chunks are encoded, decoded and added: cpu, cuda:N for GPU N in a build with CUDA, or emulated, for "
+            "tests (default cpu)",
+            &flags.device);
   line.Choice("log-level", LogLevelNames(), "minimum level of the log (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
   line.Switch("stay", "when the job is over, stay until asked to end, and tell workers that come how it ended",
@@ -153,6 +159,7 @@ absl::Status CheckFlags(NodeFlags& flags) {
   }
   flags.keys.BelongTo(flags.name);
   status.Update(flags.keys.CheckAddresses({flags.listen, flags.advertise}));
+  status.Update(CheckFlag("--device", ComputeDevice::CheckName(flags.device)));
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.worker_socket.empty() && !absl::StartsWith(flags.worker_socket, "unix:/")) {
     status.Update(absl::InvalidArgumentError(
@@ -223,7 +230,7 @@ void WriteRecords(const NodeFlags& flags, RoundRecorder& recorder, const LogFunc
 // Each one is another start of the node, which looks for the schedulers that the former has learned of.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
                                    std::vector<std::string>* schedulers, RoundRecorder* recorder,
-                                   LatestValue<NodeSnapshot>* snapshot,
+                                   LatestValue<NodeSnapshot>* snapshot, const ChunkDevice* device,
                                    std::shared_ptr<const NodeTranscript> replayed) {
   auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                                      .address = flags.advertise.empty() ? address : flags.advertise,
@@ -234,6 +241,7 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
                                                      .loss_limited = NewConnectionsAreLossLimited(),
                                                      .ends_with_job = !flags.stay,
                                                      .compute_threads = static_cast<uint32_t>(flags.threads),
+                                                     .device = device,
                                                      .records_transcript = !flags.transcript.empty(),
                                                      .recorder = recorder,
                                                      .replayed = std::move(replayed)});
@@ -262,6 +270,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
                                          .level = flags.log_level,
                                          .json = flags.log_json,
                                          .journal = CommandLine::Variable("JOURNAL_STREAM")});
+  const absl::StatusOr<std::unique_ptr<ComputeDevice>> device = ComputeDevice::Open(flags.device, log);
+  if (!device.ok()) return device.status();
   ProtocolHostOptions options;
   options.name = flags.name;
   options.bind_address = flags.listen;
@@ -272,7 +282,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   options.worker_group = flags.worker_group;
   options.memory_limit = FindMemoryLimit();
   options.compute_threads = static_cast<int>(flags.threads);
-  options.brief_bytes = ComputePool::kBriefBytes;
+  options.brief_bytes = *device == nullptr ? ComputePool::kBriefBytes : ComputeDevice::kBriefBytes;
   options.log = log;
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page =
       ServeNodeMetrics(flags, !is_secured && !IsLoopback(flags.listen), &snapshot, log);
@@ -283,7 +293,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
       std::move(options),
       [&](const ProtocolHost& host) {
-        return MakeCore(flags, host.bound_address(), &schedulers, &recorder, &snapshot, *replayed);
+        return MakeCore(flags, host.bound_address(), &schedulers, &recorder, &snapshot,
+                        *device == nullptr ? &ProcessorDevice() : device->get(), *replayed);
       },
       flags.transcript.empty() ? nullptr : std::make_unique<TranscriptFile>(flags.transcript));
   if (!node.ok()) return node.status();
@@ -297,6 +308,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
   absl::Status ended = RunUntilStopped(
       signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });
   WriteRecords(flags, recorder, log);
+  if (*device != nullptr) (*device)->LogWork();
   return ended;
 }
 

@@ -31,16 +31,17 @@ absl::StatusOr<int> CudaDevice::Count() {
   int count = 0;
   const CudaResult result = CountCudaDevices(&count);
   if (result.outcome == CudaOutcome::kDone) return count;
-  return absl::NotFoundError(absl::StrFormat("no CUDA device was found: %s", result.text));
+  return absl::NotFoundError(
+      absl::StrFormat("expected a CUDA GPU, got none: %s; `nvidia-smi` shows those that the driver has", result.text));
 }
 
-absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int number, CUstream_st* stream) {
+absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int number) {
   const absl::StatusOr<int> count = Count();
   if (!count.ok()) return count.status();
   if (number < 0 || number >= *count) {
     return absl::NotFoundError(absl::StrFormat("expected a GPU from 0 to %d, got %d", *count - 1, number));
   }
-  CudaQueue queue = {.device = number, .stream = stream};
+  CudaQueue queue = {.device = number};
   bool has_pools = false;
   absl::Status status = StatusOf(HasCudaPools(number, &has_pools), queue, "asking for pools of memory");
   if (!status.ok()) return status;

@@ -1,7 +1,6 @@
-// A CUDA GPU, for device_chunk.h: kernels and memory in the order of one stream, which may be the one that a training
-// loop computes its gradients in. Its calls wait only where they bring something to the host or take something from it.
-// Memory that was used once stays its own until it closes. Thread-compatible; owned by whoever opened it, outlives its
-// memory. The stream outlives both.
+// A CUDA GPU, for device_chunk.h: kernels and memory in the order of its default stream. Its calls wait only where they
+// bring something to the host or take something from it. Memory that was used once stays its own until it closes.
+// Thread-compatible; owned by the ComputeDevice that opened it, outlives its memory.
 #ifndef BANYAN_COMPRESSION_CUDA_CUDA_DEVICE_H_
 #define BANYAN_COMPRESSION_CUDA_CUDA_DEVICE_H_
 
@@ -20,9 +19,9 @@ class CudaDevice : public Device {
   // GPUs that the driver shows. NotFound, saying so, when there is none, or no driver.
   static absl::StatusOr<int> Count();
 
-  // The GPU of that number, from 0, with a stream (a cudaStream_t) of that GPU; null is its default stream. NotFound
-  // when there is none of that number, FailedPrecondition when it has no memory in the order of streams.
-  static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int number, CUstream_st* stream);
+  // The GPU of that number, from 0. NotFound when there is none of that number, FailedPrecondition when it has no
+  // memory in the order of streams.
+  static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int number);
 
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;

@@ -38,7 +38,7 @@ using Kernel =
 
 // What runs kernels: a GPU (cuda_device.h), or a host that does what a GPU would (emulated_device.h). What it is told
 // happens in that order; whatever needs no answer may happen after the call, and an error of it come with a later call.
-// Thread-compatible; owned by whoever opened it, and outlives its memory.
+// Thread-compatible; owned by the ComputeDevice or test that opened it, and outlives its memory.
 class Device {
  public:
   virtual ~Device() = default;

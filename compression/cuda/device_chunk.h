@@ -1,16 +1,11 @@
-// Chunks between a device's memory and the wire. These functions do what encoded_chunk.h does on a host, but in the
-// memory where a training loop has its gradients. Bytes and sums are the same to the last bit. The codecs fp16, topk,
-// sign and onebit_rht have kernels.
+// Chunks on a device: what encoded_chunk.h does on the processor, from the host's memory and back to it. Bytes and sums
+// are the same to the last bit. The codecs fp32, fp16, topk, sign and onebit_rht have kernels.
 //
-//   absl::StatusOr<std::unique_ptr<CudaDevice>> device = CudaDevice::Open(0, stream);
-//   const Buffer gradient = Buffer::Wrap(pointer, elements, DataType::kFloat32, MemoryKind::kDevice, nullptr);
-//   absl::StatusOr<EncodedChunk> chunk =
-//       EncodeChunkOnDevice({.codec = CodecId::kTopK, .ratio = 0.01}, gradient, 1, **device);
-//   absl::StatusOr<EncodedChunk> to_send = CopyChunkToHost(*chunk, **device);
-//   absl::Status added = DecodeAddChunkOnDevice(received, sum, **device);
+//   absl::StatusOr<CheckedChunk> chunk = EncodeOnDevice({.codec = CodecId::kTopK, .ratio = 0.01}, values, 1, device);
+//   absl::Status added = AddOnDevice({received, *chunk}, false, sum, device);
 //
-// InvalidArgument says what is wrong with the arguments or with a frame, ResourceExhausted that the device's memory
-// does not suffice; after another error the device can do no more. Pure functions but for the device's work.
+// ResourceExhausted says that the device's memory does not suffice; after another error the device can do no more.
+// Pure functions but for the device's work.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_CHUNK_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_CHUNK_H_
 
@@ -18,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "compression/cuda/device.h"
 #include "compression/encoded_chunk.h"
 #include "compression/encoding.h"
@@ -25,18 +21,18 @@
 
 namespace banyan {
 
-// `values`, float32 in the device's memory, as one chunk whose frames are there too.
-absl::StatusOr<EncodedChunk> EncodeChunkOnDevice(const Encoding& encoding, const Buffer& values, uint32_t weight,
-                                                 Device& device);
+// Returns whether the two below take the codec, and every frame of the chunk.
+bool HasKernels(CodecId codec);
+bool HasKernels(const CheckedChunk& chunk);
 
-// The chunk with all frames in the host's memory.
-absl::StatusOr<EncodedChunk> CopyChunkToHost(const EncodedChunk& chunk, Device& device);
+// EncodeChunk(). REQUIRES: HasKernels(encoding.codec); `values` is float32.
+absl::StatusOr<CheckedChunk> EncodeOnDevice(const Encoding& encoding, const Buffer& values, uint32_t weight,
+                                            Device& device);
 
-// Replaces all of `values`, float32 in the device's memory, by what the chunk says, or adds that to them. Frames may be
-// in either memory; those of the device are copied to the host, where CheckChunk() looks at all of them before anything
-// is written.
-absl::Status DecodeChunkOnDevice(const EncodedChunk& chunk, Buffer& values, Device& device);
-absl::Status DecodeAddChunkOnDevice(const EncodedChunk& chunk, Buffer& values, Device& device);
+// Adds the chunks to `sum` one after another; with `is_fresh` the first replaces what lies there. After an error what
+// was in a sum that is not fresh is still there; otherwise it is other memory. REQUIRES: HasKernels() of each, which
+// was checked for sum.elements() or is empty; `sum` is float32; with `is_fresh` there is a chunk.
+absl::Status AddOnDevice(absl::Span<const CheckedChunk> chunks, bool is_fresh, Buffer& sum, Device& device);
 
 }  // namespace banyan
 

@@ -6,8 +6,8 @@ namespace banyan {
 namespace {
 
 absl::Span<const DeviceCodec* const> DeviceCodecs() {
-  static const DeviceCodec* const codecs[] = {&DeviceFp16Codec(), &DeviceTopKCodec(), &DeviceSignCodec(),
-                                              &DeviceOneBitRhtCodec()};
+  static const DeviceCodec* const codecs[] = {&DeviceFp32Codec(), &DeviceFp16Codec(), &DeviceTopKCodec(),
+                                              &DeviceSignCodec(), &DeviceOneBitRhtCodec()};
   return codecs;
 }
 

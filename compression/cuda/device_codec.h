@@ -16,7 +16,7 @@
 
 namespace banyan {
 
-// A frame that Codec::Check() passed, in both memories: what decides which kernels run is read on the host.
+// A frame of a CheckedChunk, in both memories: what decides which kernels run is read on the host.
 struct CheckedFrame {
   Buffer host;
   Buffer device;
@@ -32,7 +32,7 @@ class DeviceCodec {
   virtual CodecId id() const = 0;
 
   // Encodes the `elements` values at `values` and returns their one frame, in the device's memory. REQUIRES: elements
-  // > 0, EncodeChunkOnDevice() found nothing wrong with the encoding.
+  // > 0, and the encoding is one that Codec::Encode() takes.
   virtual absl::StatusOr<Buffer> Encode(const float* values, int64_t elements, const Encoding& encoding,
                                         Device& device) const = 0;
 
@@ -48,6 +48,7 @@ const DeviceCodec* DeviceCodecFor(CodecId id);
 // Returns the ids of all codecs that DeviceCodecFor() knows.
 std::vector<CodecId> DeviceCodecIds();
 
+const DeviceCodec& DeviceFp32Codec();
 const DeviceCodec& DeviceFp16Codec();
 const DeviceCodec& DeviceTopKCodec();
 const DeviceCodec& DeviceSignCodec();

@@ -59,6 +59,23 @@ TEST(EmulatedDeviceTest, MemoryIsTheDevicesAndNotInitialised) {
   EXPECT_THAT(ToHost(memory, device), testing::ElementsAre(0u, 0xa5a5a5a5));
 }
 
+TEST(EmulatedDeviceTest, CountsCopies) {
+  EmulatedDevice device(1);
+  const Buffer memory = ToDevice({1, 2, 3}, device);
+  ToHost(memory, device);
+  ToHost(memory, device);
+  EXPECT_EQ(device.to_device().copies, 1);
+  EXPECT_EQ(device.to_device().bytes, 12);
+  EXPECT_EQ(device.to_host().copies, 2);
+  EXPECT_EQ(device.to_host().bytes, 24);
+}
+
+TEST(EmulatedDeviceDeathTest, TheHostReachesNoneOfItsMemory) {
+  EmulatedDevice device(1);
+  const Buffer memory = ToDevice({1, 2, 3}, device);
+  EXPECT_DEATH(static_cast<void>(*static_cast<const volatile uint32_t*>(memory.data())), "");
+}
+
 TEST(EmulatedDeviceTest, HasSoManyAllocations) {
   EmulatedDevice device(1, 2);
   EXPECT_TRUE(device.Allocate(1, DataType::kByte).ok());

@@ -74,7 +74,8 @@ void BroadcastHalf::Read(StepContext& step, ChunkIndex index) {
   const bool is_unseen = memory_->lacks_replica();
   std::optional<OptimizerStep> optimizer;
   if (IsGradient(chunk) && !is_unseen) optimizer = memory_->Step(chunk.range);
-  auto work = std::make_unique<ReadResult>(chunk.result, std::move(optimizer), memory_->sum_type());
+  auto work =
+      std::make_unique<ReadResult>(chunk.result, std::move(optimizer), memory_->sum_type(), computations_->device());
   computations_->Start<ReadResult>(
       step, std::move(work),
       [owner = owner_, key = key_, round = round_, index, is_unseen](StepContext& later, ReadResult& done) {

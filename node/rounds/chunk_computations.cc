@@ -25,42 +25,36 @@ constexpr int64_t kPruningPasses = 8;
 }  // namespace
 
 AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
-                                 int64_t elements, DataType type)
+                                 int64_t elements, DataType type, const ChunkDevice& device)
     : accumulator_(std::move(accumulator)),
       is_fresh_(accumulator_is_fresh || accumulator_.empty()),
       inputs_(std::move(inputs)),
       elements_(elements),
-      type_(type) {
+      type_(type),
+      device_(device) {
   BANYAN_CHECK(accumulator_.empty() || (accumulator_.elements() == elements && accumulator_.type() == type));
   std::erase_if(inputs_, [](const CheckedChunk& input) { return input.empty(); });
   // Without an input to replace what lay there, the chunk that says nothing gives zeros.
   if (is_fresh_ && inputs_.empty()) inputs_.emplace_back();
-  const auto is_floats = [this](size_t input) { return IsPlainArray(inputs_[input], DataType::kFloat32); };
-  adds_two_at_first_ = is_fresh_ && inputs_.size() > 1 && is_floats(0) && is_floats(1);
-  const auto passes = static_cast<int64_t>(2 * inputs_.size() - (is_fresh_ ? 1 : 0) - (adds_two_at_first_ ? 2 : 0));
+  const size_t saved = AddsTwoAtOnce(inputs_, is_fresh_) ? 2 : 0;
+  const auto passes = static_cast<int64_t>(2 * inputs_.size() - (is_fresh_ ? 1 : 0) - saved);
   size_bytes_ = passes * elements_ * SizeOf(type_);
   for (const CheckedChunk& input : inputs_) size_bytes_ += input.payload_bytes();
 }
 
 void AccumulateChunk::Run() {
   if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_, type_);
-  size_t next = 0;
-  if (adds_two_at_first_) {
-    AddBytes(accumulator_.mutable_floats(), inputs_[0].encoded().payload[0].bytes(),
-             inputs_[1].encoded().payload[0].bytes());
-    next = 2;
-  } else if (is_fresh_) {
-    DecodeInto(inputs_[next++], accumulator_);
-  }
-  for (; next < inputs_.size(); ++next) AddInto(inputs_[next], accumulator_);
+  device_.Add(inputs_, is_fresh_, accumulator_);
 }
 
-CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
+CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights,
+                             const ChunkDevice& device)
     : sum_(std::move(sum)),
       weight_(weight),
       encoding_(encoding),
       residual_(std::move(residual)),
-      weights_(std::move(weights)) {
+      weights_(std::move(weights)),
+      device_(device) {
   BANYAN_CHECK(residual_.empty() || residual_.elements() == sum_.elements());
   BANYAN_CHECK(weights_.empty() || (weights_.elements() == sum_.elements() && encoding_.codec == CodecId::kTopK));
 }
@@ -72,8 +66,8 @@ void CompressChunk::Run() {
     next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
   }
   encoding_ = WithoutOverflow(Quantized(encoding_, sum_.floats()), sum_.floats());
-  encoded_ = CutToShare(EncodeChunk(encoding_, Pruned(), weight_), encoding_.share);
-  if (has_residual) KeepDropped(encoded_, sum_.floats(), 1, next_residual_.mutable_floats());
+  encoded_ = CutToShare(device_.Encode(encoding_, Pruned(), weight_), encoding_.share);
+  if (has_residual) KeepDropped(encoded_, sum_.floats(), 1, next_residual_, device_);
 }
 
 Buffer CompressChunk::Pruned() {
@@ -98,21 +92,21 @@ int64_t CompressChunk::size_bytes() const {
 void CutRemainder::Run() {
   const size_t frames = sum_.encoded().frames.size();
   Buffer whole = Buffer::AllocateForOverwrite(sum_.elements());
-  DecodeChunk(sum_, whole.mutable_floats());
+  device_.Add(absl::MakeConstSpan(&sum_, 1), true, whole);
   left_ = Buffer::AllocateForOverwrite(sum_.elements());
-  KeepDropped(CutChunk(sum_, frames - std::min<size_t>(frames, cut_frames_)), whole.floats(), 1,
-              left_.mutable_floats());
+  KeepDropped(CutChunk(sum_, frames - std::min<size_t>(frames, cut_frames_)), whole.floats(), 1, left_, device_);
 }
 
 int64_t CutRemainder::size_bytes() const {
   return 2 * sum_.payload_bytes() + kFeedbackPasses * sum_.elements() * kBytesPerElement;
 }
 
-FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding)
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding, const ChunkDevice& device)
     : sum_(std::move(sum)),
       weight_(weight),
       divides_(op != AggregationOp::kSum && weight > 0),
-      coding_(std::move(coding)) {}
+      coding_(std::move(coding)),
+      device_(device) {}
 
 void FinishChunk::RunExact() {
   if (divides_) DivideExact(sum_, weight_);
@@ -126,10 +120,10 @@ void FinishChunk::Run() {
   if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
   const Encoding encoding = WithoutOverflow(Quantized(coding_.encoding, sum_.floats()), sum_.floats());
-  result_ = CutToShare(EncodeChunk(encoding, sum_, weight_), coding_.encoding.share);
+  result_ = CutToShare(device_.Encode(encoding, sum_, weight_), coding_.encoding.share);
   if (!has_residual) return;
   next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
-  KeepDropped(result_, sum_.floats(), divisor, next_residual_.mutable_floats());
+  KeepDropped(result_, sum_.floats(), divisor, next_residual_, device_);
 }
 
 int64_t FinishChunk::size_bytes() const {
@@ -138,13 +132,15 @@ int64_t FinishChunk::size_bytes() const {
   return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
 }
 
-ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type)
-    : result_(std::move(result)), optimizer_(std::move(optimizer)), type_(type) {
+ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type,
+                       const ChunkDevice& device)
+    : result_(std::move(result)), optimizer_(std::move(optimizer)), type_(type), device_(device) {
   BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == result_.elements());
 }
 
 void ReadResult::Run() {
-  values_ = optimizer_.has_value() ? Stepped() : Decoded();
+  values_ = Decoded();
+  if (optimizer_.has_value()) MakeStep(*optimizer_, values_.mutable_floats());
   hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
 }
 
@@ -161,16 +157,10 @@ int64_t ReadResult::size_bytes() const {
 }
 
 Buffer ReadResult::Decoded() const {
-  if (IsPlainArray(result_, type_)) return result_.encoded().payload[0].As(type_);
+  // The frame is others' too, and a step writes.
+  if (!optimizer_.has_value() && IsPlainArray(result_, type_)) return result_.encoded().payload[0].As(type_);
   Buffer values = Buffer::AllocateForOverwrite(result_.elements(), type_);
-  DecodeInto(result_, values);
-  return values;
-}
-
-Buffer ReadResult::Stepped() {
-  Buffer values = Buffer::AllocateForOverwrite(result_.elements());
-  DecodeChunk(result_, values.mutable_floats());
-  MakeStep(*optimizer_, values.mutable_floats());
+  device_.Add(absl::MakeConstSpan(&result_, 1), true, values);
   return values;
 }
 

@@ -1,6 +1,7 @@
 // The work on one chunk that NodeCore gives to the compute pool: adding up what came in, encoding the sum for the
 // parent, finishing it at the root, reading the result. Each object holds shares of the buffers that it works on and
-// touches nothing else; see protocol/computation.h for who owns it when.
+// touches nothing else; see protocol/computation.h for who owns it when. Its device, which outlives it, encodes,
+// decodes and adds; the rest the processor does.
 #ifndef BANYAN_NODE_ROUNDS_CHUNK_COMPUTATIONS_H_
 #define BANYAN_NODE_ROUNDS_CHUNK_COMPUTATIONS_H_
 
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "compression/chunk_device.h"
 #include "compression/encoded_chunk.h"
 #include "compression/encoding.h"
 #include "core/buffer.h"
@@ -26,13 +28,13 @@ class AccumulateChunk : public Computation {
   // empty `accumulator` is fresh and Run() makes the memory. Empty inputs add nothing. REQUIRES: the accumulator holds
   // `elements` of `type`, a sum type, that no input shares, or is empty; each input that is not empty is of `elements`.
   AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements,
-                  DataType type = DataType::kFloat32);
+                  DataType type = DataType::kFloat32, const ChunkDevice& device = ProcessorDevice());
 
   void Run() override;
   int64_t size_bytes() const override { return size_bytes_; }
   std::optional<ServiceKind> service() const override { return ServiceKind::kSum; }
 
-  // After Run().
+  // After Run(): that of the constructor, or other memory.
   const Buffer& accumulator() const { return accumulator_; }
 
  private:
@@ -41,7 +43,7 @@ class AccumulateChunk : public Computation {
   std::vector<CheckedChunk> inputs_;  // none of them empty, but for the only one of a fresh accumulator
   int64_t elements_;
   DataType type_;
-  bool adds_two_at_first_ = false;  // in one pass, instead of a copy and a sum
+  const ChunkDevice& device_;
   int64_t size_bytes_ = 0;
 };
 
@@ -52,7 +54,8 @@ class CompressChunk : public Computation {
   // `residual` is the node's of the chunk's range, empty without error feedback; `weights` are the model's, empty where
   // nothing is pruned. REQUIRES: until it has finished nothing writes the residual or the weights; afterwards nothing
   // writes the sum.
-  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights);
+  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights,
+                const ChunkDevice& device = ProcessorDevice());
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -71,6 +74,7 @@ class CompressChunk : public Computation {
   Encoding encoding_;
   Buffer residual_;
   Buffer weights_;
+  const ChunkDevice& device_;
   CheckedChunk encoded_;
   Buffer next_residual_;
 };
@@ -79,7 +83,8 @@ class CompressChunk : public Computation {
 class CutRemainder : public Computation {
  public:
   // `sum` lacked its last `cut_frames`, all but the heads at most.
-  CutRemainder(CheckedChunk sum, uint32_t cut_frames) : sum_(std::move(sum)), cut_frames_(cut_frames) {}
+  CutRemainder(CheckedChunk sum, uint32_t cut_frames, const ChunkDevice& device = ProcessorDevice())
+      : sum_(std::move(sum)), cut_frames_(cut_frames), device_(device) {}
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -90,6 +95,7 @@ class CutRemainder : public Computation {
  private:
   CheckedChunk sum_;
   uint32_t cut_frames_;
+  const ChunkDevice& device_;
   Buffer left_;
 };
 
@@ -106,7 +112,8 @@ class FinishChunk : public Computation {
   // A sum of an exact type is coded as it is, and without residuals. With weight 0 nobody contributed and the sum
   // itself is the result. The residual is in units of the sum, so that it is worth the same wherever it is added later.
   // REQUIRES: until it has finished nothing writes the residual; afterwards nothing writes the sum.
-  FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
+  FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding,
+              const ChunkDevice& device = ProcessorDevice());
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -124,6 +131,7 @@ class FinishChunk : public Computation {
   uint32_t weight_;
   bool divides_;  // by the weight, which gives the mean
   Coding coding_;
+  const ChunkDevice& device_;
   CheckedChunk result_;
   Buffer next_residual_;
 };
@@ -135,7 +143,8 @@ class ReadResult : public Computation {
   // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
   // buffers hold result.elements() floats, and nothing else touches them until this has finished. `type` is the sum
   // type of the key, and float32 with an optimizer.
-  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type = DataType::kFloat32);
+  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer, DataType type = DataType::kFloat32,
+             const ChunkDevice& device = ProcessorDevice());
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -151,11 +160,11 @@ class ReadResult : public Computation {
 
  private:
   Buffer Decoded() const;
-  Buffer Stepped();
 
   CheckedChunk result_;
   std::optional<OptimizerStep> optimizer_;
   DataType type_;
+  const ChunkDevice& device_;
   Buffer values_;
   uint64_t hash_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -307,6 +308,46 @@ TEST(ReadResultTest, NotANumbersPassUnchanged) {
   ReadResult read(Misaligned(result), std::nullopt);
   read.Run();
   EXPECT_EQ(read.values().bytes(), result.encoded().payload[0].bytes());
+}
+
+// What the processor does, counted.
+class CountingDevice : public ChunkDevice {
+ public:
+  CheckedChunk Encode(const Encoding& encoding, const Buffer& values, uint32_t weight) const override {
+    ++encoded;
+    return ProcessorDevice().Encode(encoding, values, weight);
+  }
+  void Add(absl::Span<const CheckedChunk> chunks, bool is_fresh, Buffer& sum) const override {
+    added += std::ssize(chunks);
+    ProcessorDevice().Add(chunks, is_fresh, sum);
+  }
+
+  mutable int64_t encoded = 0;
+  mutable int64_t added = 0;
+};
+
+TEST(ChunkComputationsTest, EncodeDecodeAndAddOnTheirDevice) {
+  const CountingDevice device;
+  AccumulateChunk sum(Buffer(), true, {Fp32({1, 2}), Fp32({3, 4}), Fp32({5, 6})}, 2, DataType::kFloat32, device);
+  sum.Run();
+  EXPECT_EQ(device.added, 3);
+  CompressChunk compress(sum.accumulator(), 1, {.codec = CodecId::kTopK, .ratio = 0.5}, Buffer::Allocate(2), Buffer(),
+                         device);
+  compress.Run();
+  EXPECT_EQ(device.encoded, 1);
+  EXPECT_EQ(device.added, 4);  // for the residual
+  CutRemainder remainder(compress.encoded(), 0, device);
+  remainder.Run();
+  EXPECT_EQ(device.added, 6);
+  FinishChunk finish(Buffer::CopyOf({1, 2}), 1, AggregationOp::kSum,
+                     {.encoding = {.codec = CodecId::kFp16}, .residual = Buffer::Allocate(2)}, device);
+  finish.Run();
+  EXPECT_EQ(device.encoded, 2);
+  EXPECT_EQ(device.added, 7);
+  ReadResult read(finish.result(), std::nullopt, DataType::kFloat32, device);
+  read.Run();
+  EXPECT_EQ(device.added, 8);
+  EXPECT_THAT(read.values().floats(), ElementsAre(1, 2));
 }
 
 }  // namespace

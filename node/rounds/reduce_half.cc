@@ -234,8 +234,9 @@ void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
     return Start(step, index, std::make_unique<AddVotes>(std::move(votes)), &ReduceHalf::OnVotesAdded);
   }
   const bool is_fresh = chunk.sum.empty();
-  auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh, TakeInputs(chunk),
-                                                chunk.range.elements, SumTypeOf(key_->type));
+  auto work =
+      std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh, TakeInputs(chunk),
+                                        chunk.range.elements, SumTypeOf(key_->type), tools_.computations->device());
   Start(step, index, std::move(work), &ReduceHalf::OnAdded);
 }
 
@@ -308,7 +309,7 @@ void ReduceHalf::StartEncoding(StepContext& step, ChunkIndex index) {
   }
   Buffer weights = encoding.netsense.prune_factor > 0 ? WeightsToPruneBy(step, chunk) : Buffer();
   auto work = std::make_unique<CompressChunk>(std::exchange(chunk.sum, Buffer()), chunk.weight, encoding,
-                                              Residual(chunk), std::move(weights));
+                                              Residual(chunk), std::move(weights), tools_.computations->device());
   Start(step, index, std::move(work), &ReduceHalf::OnEncoded);
 }
 
@@ -343,8 +344,8 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
       coding.encoding = tools_.encodings->ForResult(*key_, id_.round, index, ResultRatio(index));
     }
   }
-  auto work =
-      std::make_unique<FinishChunk>(std::exchange(chunk.sum, Buffer()), chunk.weight, tools_.op, std::move(coding));
+  auto work = std::make_unique<FinishChunk>(std::exchange(chunk.sum, Buffer()), chunk.weight, tools_.op,
+                                            std::move(coding), tools_.computations->device());
   Start(step, index, std::move(work), &ReduceHalf::OnFinished);
 }
 

@@ -371,7 +371,7 @@ void RoundEngine::ReturnCuts(StepContext& step, KeyId key, Round round, RoundSta
   if (script_ != nullptr) script_->OnCut({key, round, chunk, Half::kReduce}, frames);
   ++state.returning;
   computations_->Start<CutRemainder>(
-      step, std::make_unique<CutRemainder>(*sent, frames),
+      step, std::make_unique<CutRemainder>(*sent, frames, computations_->device()),
       [this, key, round, range = state.attempt->RangeOf(chunk)](StepContext& later, CutRemainder& done) {
         OnReturned(later, key, round, [&](TensorMemory& memory) { memory.AddToResidual(range, done.left()); });
       });
@@ -520,7 +520,8 @@ void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) 
   const void* registered = IsHalf(row.type) ? nullptr : weights.data();
   if (registered != nullptr) memory.SetWeights(weights);
   std::vector<CheckedChunk> inputs = {PlainChunk(weights, 1)};
-  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), row.elements);
+  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), row.elements, DataType::kFloat32,
+                                                computations_->device());
   computations_->Start<AccumulateChunk>(step, std::move(work),
                                         [this, key, registered](StepContext&, AccumulateChunk& done) {
                                           KeyOf(key).memory.MoveWeights(registered, done.accumulator());

@@ -443,7 +443,8 @@ void LocalWorkers::Contribute(StepContext& step, LocalKey& local, Round round) {
   }
   std::vector<CheckedChunk> inputs;
   for (const Buffer& gradient : gradients) inputs.push_back(PlainChunk(gradient, 1));
-  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements, local.sum_type());
+  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements, local.sum_type(),
+                                                computations_->device());
   computations_->Start<AccumulateChunk>(
       step, std::move(work),
       [this, key = local.key, round, contribution](StepContext& later, AccumulateChunk& done) mutable {

@@ -59,7 +59,7 @@ FOREIGN_FLAGS = "allow-run-as-root auto-compaction-retention bind-to device host
 FOREIGN_LINE = re.compile(r"\b(git|bazel|bazel-bin|g\+\+|pkg-config|etcd|tar|mpirun|systemctl|ip|apt-get|perf) ")
 # Commands of the script ./banyan, and a flag that it adds to one of the program.
 SCRIPT_COMMANDS = "build dist docs figures fuzz install package test try wheel".split()
-SCRIPT_FLAGS = {"demo": ["torch"], "figures": ["quick", "only", "list"], "fuzz": ["seconds"]}
+SCRIPT_FLAGS = {"build": ["config"], "demo": ["torch"], "figures": ["quick", "only", "list"], "fuzz": ["seconds"]}
 
 # What counts as the documents, with how many words: those with a letter or a digit. docs/reference/ is made of code.
 COUNTED = re.compile(r"README\.md|deploy/README\.md|docs/[A-Za-z_]+\.md")

@@ -19,23 +19,14 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-Buffer ToDevice(const std::vector<float>& values, Device& device) {
-  absl::StatusOr<Buffer> buffer = device.Allocate(std::ssize(values), DataType::kFloat32);
-  EXPECT_TRUE(buffer.ok()) << buffer.status();
-  EXPECT_TRUE(device.CopyToDevice(values.data(), buffer->size_bytes(), buffer->mutable_data()).ok());
-  return *std::move(buffer);
-}
-
-std::vector<uint32_t> BitsOnHost(const Buffer& values, Device& device) {
-  std::vector<uint32_t> bits(values.elements());
-  EXPECT_TRUE(device.CopyToHost(values.data(), values.size_bytes(), bits.data()).ok());
-  return bits;
-}
-
 std::vector<uint32_t> BitsOfAll(const std::vector<float>& values) {
   std::vector<uint32_t> bits(values.size());
   if (!values.empty()) std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
   return bits;
+}
+
+std::vector<float> FloatsOf(const Buffer& values) {
+  return std::vector<float>(values.floats().begin(), values.floats().end());
 }
 
 // Says where they differ first, not all that they are.
@@ -149,28 +140,26 @@ void ExpectAsOnHost(const Encoding& encoding, const NamedValues& values, Device&
   const int64_t count = std::ssize(values.values);
   const std::string what = values.name + ", codec " + std::to_string(static_cast<int>(encoding.codec)) + ", ratio " +
                            std::to_string(encoding.ratio) + ", elements " + std::to_string(count);
-  const CheckedChunk expected = EncodeChunk(encoding, Buffer::CopyOf(values.values), 3);
-  absl::StatusOr<EncodedChunk> chunk = EncodeChunkOnDevice(encoding, ToDevice(values.values, device), 3, device);
+  const Buffer host_values = Buffer::CopyOf(values.values);
+  const CheckedChunk expected = EncodeChunk(encoding, host_values, 3);
+  const absl::StatusOr<CheckedChunk> chunk = EncodeOnDevice(encoding, host_values, 3, device);
   ASSERT_TRUE(chunk.ok()) << what << ": " << chunk.status();
-  absl::StatusOr<EncodedChunk> on_host = CopyChunkToHost(*chunk, device);
-  ASSERT_TRUE(on_host.ok()) << what << ": " << on_host.status();
-  ExpectSameFrames(*on_host, expected.encoded(), what);
-  ASSERT_TRUE(CheckChunk(expected.encoded(), count).ok());
+  ExpectSameFrames(chunk->encoded(), expected.encoded(), what);
+  ASSERT_TRUE(CheckChunk(chunk->encoded(), count).ok());
 
   std::vector<float> decoded(count, 9.0f);
-  Buffer device_values = ToDevice(decoded, device);
+  Buffer got = Buffer::CopyOf(decoded);
   DecodeChunk(expected, absl::MakeSpan(decoded));
-  ASSERT_TRUE(DecodeChunkOnDevice(expected.encoded(), device_values, device).ok()) << what;
-  ExpectEqual(BitsOnHost(device_values, device), BitsOfAll(decoded), what + ", decoded");
+  ASSERT_TRUE(AddOnDevice({expected}, true, got, device).ok()) << what;
+  ExpectEqual(BitsOfAll(FloatsOf(got)), BitsOfAll(decoded), what + ", decoded");
 
   const std::vector<float> before = Sums(count);
-  Buffer device_sums = ToDevice(before, device);
+  got = Buffer::CopyOf(before);
   std::vector<float> sums = before;
   DecodeAddChunk(expected, absl::MakeSpan(sums));
-  ASSERT_TRUE(DecodeAddChunkOnDevice(*chunk, device_sums, device).ok()) << what;
+  ASSERT_TRUE(AddOnDevice({*chunk}, false, got, device).ok()) << what;
   const std::vector<uint32_t> expected_sums = BitsOfAll(sums);
-  ExpectEqual(WithoutChoice(BitsOnHost(device_sums, device), expected_sums, before, decoded), expected_sums,
-              what + ", added");
+  ExpectEqual(WithoutChoice(BitsOfAll(FloatsOf(got)), expected_sums, before, decoded), expected_sums, what + ", added");
 }
 
 }  // namespace banyan

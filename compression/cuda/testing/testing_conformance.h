@@ -24,8 +24,8 @@ struct NamedValues {
 // infinities and not-a-numbers, any bits at all.
 std::vector<NamedValues> ConformanceValues(int64_t count, uint64_t seed);
 
-// Encodes the values on the host and on the device, decodes the host's frame there, and adds it to others there. Fails
-// the test where anything differs.
+// Encodes the values on the host and on the device, decodes the host's frame there, and adds the device's to others
+// there. Fails the test where anything differs.
 void ExpectAsOnHost(const Encoding& encoding, const NamedValues& values, Device& device);
 
 }  // namespace banyan
