@@ -39,8 +39,9 @@ CommandLine MakeCommandLine(TrainerOptions& options) {
               "overlay.yaml names, which the nodes run (node-adam)",
               &options.optimizer);
   line.Number("learning-rate", "RATE",
-              "the highest: it rises to it and falls to 0 (default: sgd 0.08, momentum 0.05, adam 0.006)", 0, 1000,
-              &options.learning_rate);
+              "the highest: it rises to it and falls to 0 (default: sgd 0.08, momentum 0.05, adam 0.006; a tenth\n"
+              "with --local-steps)",
+              0, 1000, &options.learning_rate);
   line.Integer("hidden", "N", "neurons of the hidden full layer, 811 parameters each (default 128)", 1, kMaxHidden,
                &options.hidden);
   line.Text("data", "DIRECTORY", absl::StrCat("the dataset's files (default ", kFashionMnistDirectory, ")"),
@@ -62,7 +63,9 @@ std::optional<int> ParseTrainerOptions(absl::Span<const std::string> arguments, 
     return line.UsageError(absl::StrCat("expected --rank below --world, got ", options.rank, " of ", options.world),
                            err);
   }
-  if (options.learning_rate == 0) options.learning_rate = DefaultRate(options.optimizer);
+  // The outer optimizer moves about ten times as far as a round's steps have: its momentum is 0.9.
+  const double part = options.local_steps > 0 ? 0.1 : 1;
+  if (options.learning_rate == 0) options.learning_rate = part * DefaultRate(options.optimizer);
   return std::nullopt;
 }
 

@@ -44,6 +44,9 @@ TEST_F(TrainerOptionsTest, EachOptimizerHasItsRate) {
   options_ = TrainerOptions();
   EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--optimizer", "momentum"}), std::nullopt);
   EXPECT_EQ(options_.learning_rate, 0.05);
+  options_ = TrainerOptions();
+  EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--local-steps", "10"}), std::nullopt);
+  EXPECT_NEAR(options_.learning_rate, 0.0006, 1e-9) << "the outer momentum goes ten times as far";
 }
 
 TEST_F(TrainerOptionsTest, HelpEndsWithSuccess) {

@@ -85,7 +85,7 @@ absl::Status PolicyControl::OnLinkReport(NodeId from, const std::vector<NodeRepo
 
 void PolicyControl::ReplanIfWanted() {
   const bool has_returned = replanner_.TakeReturnedLinks(context_->now);
-  have_links_returned_ = have_links_returned_ || has_returned;
+  have_links_returned_ = have_links_returned_ || (has_returned && job_->IsRunning());
   if (has_returned && !epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);
   if (!MayReplan()) return;
   PlanLook look = replanner_.Look(context_->now);
