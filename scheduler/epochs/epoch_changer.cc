@@ -71,8 +71,9 @@ void EpochChanger::OnJoin(const JoinVerdict& verdict) {
   if (member.is_member) {
     causes_.FallOut(now(), node, absl::StrCat(member.name, " has been restarted"));
   } else if (CutOff({}).contains(node)) {
-    held_back_.insert(node);
-    parts_.context->LogWarning(absl::StrCat(member.name, " waits to join: ", kCutOff));
+    if (held_back_.insert(node).second) {
+      parts_.context->LogWarning(absl::StrCat(member.name, " waits to join: ", kCutOff));
+    }
   } else {
     causes_.Add(now(), absl::StrCat(member.name, " joins"));
   }
@@ -258,6 +259,8 @@ bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
 }
 
 std::set<NodeId> EpochChanger::CutOff(const std::set<NodeId>& fallen) const {
+  // Before that the overlay or an address is wrong, which is to be seen before others train without the node.
+  if (!parts_.rounds->HasClosed()) return {};
   std::set<NodeId> nodes;
   for (const NodeId node : table().Members()) {
     if (!fallen.contains(node) && table().Find(node).state != MemberState::kLeft) nodes.insert(node);

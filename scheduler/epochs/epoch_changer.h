@@ -7,9 +7,8 @@
 // - Nobody has to answer what has not left: a member's time to say what it holds counts from when EpochBegin is
 //   durable, and while the storage of the state stands, or for lost_after from then on, nobody is judged by silence.
 // - With fewer members than membership.least, or without a plan, the change waits. It never fails the job.
-// - A member that is heard, and to which no link leads any more from most others, falls out, and waits to join until
-// its
-//   links are tried again. Where no part of the members is more than half of them all wait for that.
+// - Once a round is closed, a member that is heard and to which no link leads any more from most others falls out, and
+//   waits to join until its links are tried again. Where no part is more than half of the members all wait for that.
 #ifndef BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 #define BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
 

@@ -144,6 +144,8 @@ class JobRounds {
   std::vector<BoundRounds> OpenFrom(KeyId key, Round first) const;
   // Returns whether any round has begun.
   bool HasBegun() const;
+  // Returns whether any round is closed: all who took part in it reached each other.
+  bool HasClosed() const { return !ledger_.closed().empty(); }
   // Returns whether the node has reported that it holds the result of an open round.
   bool HasReported(NodeId node, KeyId key, Round round) const;
   std::string Describe(KeyId key, Round round) const;
