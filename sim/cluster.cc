@@ -17,6 +17,9 @@ namespace {
 // What others send comes in pieces of as much time.
 constexpr absl::Duration kTrafficStep = absl::Milliseconds(5);
 
+// Times its recovery that a job is given while it gives results.
+constexpr int kMostRecoveries = 4;
+
 NetworkOptions ScaledNetwork(const ClusterOptions& options) {
   NetworkOptions network = options.network;
   network.scale = options.scale;
@@ -223,7 +226,14 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
     while (unfinished != workers().end() && is_over(unfinished->first, *unfinished->second)) ++unfinished;
     return unfinished == workers().end();
   };
-  simulator_.RunUntil([&] { return has_failed() || is_done(); }, quiet_at + recovery);
+  const auto is_ended = [&] { return has_failed() || is_done(); };
+  // A job may be slow by itself, as with little room at its relays: what still gives results does not hang.
+  int64_t results_before = -1;
+  for (int more = 0; more < kMostRecoveries && !simulator_.RunUntil(is_ended, quiet_at + (1 + more) * recovery);
+       ++more) {
+    const int64_t results = contributors_ == nullptr ? -1 : contributors_->results();
+    if (std::exchange(results_before, results) == results) break;
+  }
   if (contributors_ != nullptr) contributors_->Finish();
   processes_->CheckStop();
   if (!violations()->empty() || HasLostParameters()) return false;

@@ -186,7 +186,8 @@ TEST(SeedRegressionTest, OfFaultsWithSilences) {
 }
 
 TEST(SeedRegressionTest, OfFaultsAsTheyAreDrawnToday) {
-  RunAll({{7001121, "a fetch that was said again on a new connection, after its answer, was waited for for ever"}},
+  RunAll({{7001121, "a fetch that was said again on a new connection, after its answer, was waited for for ever"},
+          {9008739, "a job with little room at its relays, which trained all the time, was taken for one that hangs"}},
          [](uint64_t seed) { return RunFaults(seed, {}).violations; });
   RunAll({{7000029, "the checker took what a node pushed that had fallen out, and did not know it, for owed"}},
          [](uint64_t seed) { return RunQuorumFaults(seed, {}).violations; });
