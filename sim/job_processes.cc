@@ -320,7 +320,9 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
   if (IsOfLostParameters(status)) return;
   if (!absl::IsAborted(status) && !ever_removed_.contains(node))
     return ReportEnd(absl::StrCat("node ", node.value()), status);
-  if (options_.steady.contains(node) && !crews_.at(node).IsDone()) {
+  // Something has happened to those that lead to it.
+  const bool is_cut_off = absl::StrContains(status.message(), "none of the links that lead to the other members works");
+  if (options_.steady.contains(node) && !is_cut_off && !crews_.at(node).IsDone()) {
     simulator_->violations()->Add(
         simulator_->now(), "who stays is a member",
         absl::StrCat("node ", node.value(), ", to which nothing has happened, fell out: ", status.message()));

@@ -137,6 +137,7 @@ inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
 
 // Rough jobs.
 inline const std::vector<RegressionSeed> kRoughRegressionSeeds = {
+    {65189299, "the checker took a node for steady to which others led that were cut off"},
     {15, "a member that was removed a moment before the scheduler ended was waited for, and could not come back"},
     {3, "a scheduler went on with the file of another job"},
     {5, "a scheduler went on with the file of another job"},
